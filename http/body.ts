@@ -49,7 +49,7 @@ export function bodyLimitsOf({ limits }: Pick<Config, "limits">): BodyLimits {
 }
 
 /** Methods whose body the runtime drops. */
-const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+export const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /** Whether a request has a body, which may be empty. */
 export function hasBody(request: Request): boolean {
@@ -66,11 +66,14 @@ const NO_URL = "http://localhost/";
  * TRACE, write others in capitals, and resolve `..` in the URL.
  */
 export function withBody(
-  { method, headers, signal, url }: Request,
-  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  given: Request,
+  body: ReadableStream<Uint8Array<ArrayBuffer>> | Uint8Array<ArrayBuffer>,
 ): Request {
+  const { method, headers, url } = given;
   const valid = URL.canParse(url) ? url : NO_URL;
-  const request = new Request(valid, { method: "POST", headers, signal, body });
+  const request = new Request(valid, { method: "POST", headers, body });
+  // Few ask for it, and to make one that follows another costs more than the rest.
+  Object.defineProperty(request, "signal", { get: () => given.signal });
   if (request.method !== method) Object.defineProperty(request, "method", { value: method });
   if (request.url !== url) Object.defineProperty(request, "url", { value: url });
   return request;

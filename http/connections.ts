@@ -1,8 +1,8 @@
-import { isOverseer, type Principal, roomFor } from "../services/identity/mod.ts";
+import { isOverseer, type Principal, quotaFor } from "../services/identity/mod.ts";
 import { AcceptFailures, addressNetwork } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { HttpStats } from "../services/metrics/mod.ts";
-import { holderOf, shareOfOne } from "../services/places.ts";
+import { holderOf, shareOfOne } from "../services/caller_quota.ts";
 import { everyMultiple } from "../services/scheduler.ts";
 import { HttpConnection, type StrangerRequests } from "./connection.ts";
 
@@ -223,7 +223,7 @@ export class HttpConnections {
     if (!isOverseer(principal)) {
       const { total } = this.#limits;
       const holder = holderOf({ principal, address: connection.address }) ?? "";
-      if (this.#keptOfOthers.size >= roomFor(principal, total)) return false;
+      if (this.#keptOfOthers.size >= quotaFor(principal, total)) return false;
       if ((this.#keptBy.get(holder) ?? 0) >= shareOfOne(total)) return false;
       this.#keptOfOthers.set(connection, holder);
       this.#countKept(holder, 1);

@@ -7,21 +7,25 @@ import {
   type NodeClient,
   type NodeRecord,
   type Nodes,
-  PASSES_HEADER,
   type RefusedMark,
+  type Verified,
 } from "../services/nodes/mod.ts";
-import { type BodyReader, unreadable } from "./body.ts";
+import { BODILESS, type BodyReader, unreadable, withBody } from "./body.ts";
 import type { Callers } from "./callers.ts";
 import type { TrustedProxies } from "./forwarded.ts";
 import { ANY_HOST, type Hosts } from "./hosts.ts";
 import { authorityOf, targetOf } from "./request_targets.ts";
 import type { HttpHandler, RequestConnection } from "./server.ts";
+import { dropUnreadBody } from "./unread_body.ts";
 
 /** In an answer to another node: whose valid credential the request had. */
 const PRINCIPAL_HEADER = "X-Muster-Principal";
 
 /** Longest body that goes to another node in one piece, in bytes. */
 const SHORT_BYTES = 16_384;
+
+/** Longest signed body that is read as a whole. */
+const SHORT_SIGNED_BYTES = SHORT_BYTES + 64;
 
 const encoder = new TextEncoder();
 
@@ -122,10 +126,11 @@ export class Forwarding {
         if (wantsPage(request)) return outdatedPage();
         return handler(request, connection, arrival(null, outdated()));
       }
-      const mark = this.#markOf(request);
-      if (typeof mark === "string") {
-        return handler(request, connection, arrival(null, refusedMark(mark)));
+      const verified = this.#verify(request);
+      if (typeof verified === "string") {
+        return handler(request, connection, arrival(null, refusedMark(verified)));
       }
+      const mark = verified?.mark ?? null;
       if (mark === null && hosts.refusal(request, connection.address) !== null) {
         return handler(request, connection, arrival(null, null));
       }
@@ -136,7 +141,7 @@ export class Forwarding {
         if (!(error instanceof ServiceError)) throw error;
         return handler(request, connection, arrival(mark, error));
       }
-      if (mark !== null) return this.#take(handler, request, connection, arrival(mark, null));
+      if (verified !== null) return this.#take(handler, request, connection, verified);
       if (found === null) return handler(request, connection, arrival(null, null, completed));
       const { node, placement: { refusesItself = false } } = found;
       return this.forward(node, { request, connection, completed }).catch((error) => {
@@ -203,31 +208,32 @@ export class Forwarding {
   }
 
   /** Reads the mark of a request, and gives it the target that the client asked for. */
-  #markOf(request: Request): Mark | RefusedMark | null {
+  #verify(request: Request): Verified | RefusedMark | null {
     const { method, headers } = request;
     const text = headers.get(MARK_HEADER);
     if (text === null) return null;
     const target = targetOf(request);
-    const mark = this.#options.marks.read(text, { method, target, headers });
-    if (mark === null || typeof mark === "string" || mark.target === undefined) return mark;
+    const verified = this.#options.marks.read(text, { method, target, headers });
+    if (verified === null || typeof verified === "string") return verified;
+    const { mark } = verified;
+    if (mark.target === undefined) return verified;
     const url = request.url.slice(0, -target.length) + mark.target;
     // A new request would have another URL: its constructor resolves `..`, for one.
     Object.defineProperty(request, "url", { value: url });
-    return mark;
+    return verified;
   }
 
   /** Answers a request that another node forwards, and tells it whose credential was valid. */
   async #take(
     handler: ArrivalHandler,
-    request: Request,
+    signed: Request,
     connection: RequestConnection,
-    { mark, refusal }: Arrival,
+    { mark, body }: Verified,
   ): Promise<Response> {
     connection.relay();
     let trusted: Principal | null = null;
-    const { address } = mark ?? connection;
     const relayed: RequestConnection = {
-      address,
+      address: mark.address,
       isKept: false,
       trust(principal) {
         trusted = principal;
@@ -235,12 +241,34 @@ export class Forwarding {
       },
       relay() {},
     };
-    const response = await handler(request, relayed, arrival(mark, refusal));
-    if (trusted !== null && mark?.kept !== true) {
+    const request = await this.#withVerifiedBody(signed, body);
+    const response = await handler(request, relayed, arrival(mark, null));
+    if (request !== signed) await dropUnreadBody(request, trusted !== null);
+    if (trusted !== null && mark.kept !== true) {
       response.headers.set(PRINCIPAL_HEADER, principalText(trusted));
     }
-    if (mark?.passes === true) response.headers.set(PASSES_HEADER, "yes");
     return response;
+  }
+
+  /** The request with the body that another node has signed. Who reads another one gets an error. */
+  async #withVerifiedBody(request: Request, verifier: Verified["body"]): Promise<Request> {
+    if (BODILESS.has(request.method)) return request;
+    const declared = Number(request.headers.get("content-length") ?? NaN);
+    if (!(declared <= SHORT_SIGNED_BYTES)) {
+      const streamed = withBody(request, verifier.stream(request.body ?? new Blob().stream()));
+      // That of the chunks with their codes.
+      streamed.headers.delete("content-length");
+      return streamed;
+    }
+    try {
+      const bytes = verifier.whole(await this.#options.bodies.readShort(request));
+      const verified = withBody(request, bytes);
+      verified.headers.set("content-length", String(bytes.length));
+      return verified;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return unreadable(request, error);
+    }
   }
 }
 

@@ -7,6 +7,7 @@ import { z } from "zod";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
 import { Invalid, NotFound, TooLarge } from "../services/errors.ts";
 import type { Caller, Principal } from "../services/identity/mod.ts";
+import { getTicket, listTickets } from "../services/tickets/operations.ts";
 import { textOf } from "./text_files.ts";
 import { parseJson } from "../services/validation/mod.ts";
 
@@ -19,9 +20,6 @@ const MAX_EMPTY = 50;
 
 const wikiListSchema = z.object({ pages: z.array(z.object({ name: z.string() })) });
 const wikiPageSchema = z.object({ content: z.string(), mimetype: z.string().optional() });
-const ticketListSchema = z.object({
-  tickets: z.array(z.object({ uuid: z.string(), title: z.string().nullable() })),
-});
 
 /** Files, tickets and wiki pages of projects, as resources; each read has the caller's rights. */
 export class ProjectResources {
@@ -88,7 +86,7 @@ export class ProjectResources {
   async #resourcesOf(slug: string, caller: Caller): Promise<Resource[]> {
     const [wiki, tickets] = await Promise.all([
       this.#json(slug, "/api/wiki", wikiListSchema, caller),
-      this.#json(slug, `/api/tickets?per_page=${MAX_LISTED}`, ticketListSchema, caller),
+      this.#api.invoke(slug, listTickets, { per_page: MAX_LISTED }, caller),
     ]);
     return [
       ...wiki.pages.slice(0, MAX_LISTED).map(({ name }) => ({
@@ -121,8 +119,9 @@ export class ProjectResources {
         return { contents: [{ uri, mimeType: mimetype ?? "text/plain", text: content }] };
       }
       default: {
-        const path = `/api/tickets/${encodeURIComponent(rest)}`;
-        const text = await (await this.#api.call(slug, { path }, caller)).text();
+        const text = JSON.stringify(
+          await this.#api.invoke(slug, getTicket, { uuid: rest }, caller),
+        );
         if (new TextEncoder().encode(text).length > MAX_BYTES) {
           throw new Invalid("The ticket is larger than 1 MiB: get_ticket reads parts of it");
         }

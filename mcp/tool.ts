@@ -208,10 +208,22 @@ export function once<Value>(make: () => Value): () => Value {
 function jsonSchemaOf(schema: z.ZodObject, io: "input" | "output"): ToolListing["inputSchema"] {
   const override = ({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }) =>
     shorten(jsonSchema, io);
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, override });
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io,
+    override,
+    metadata: new Unnamed(),
+  });
   publishPatterns(rest);
   if (io === "input") showLengths(rest);
   return rest as ToolListing["inputSchema"];
+}
+
+/** What schemas say of themselves, without their names: some clients do not follow `$ref`. */
+class Unnamed extends z.core.$ZodRegistry<z.core.GlobalMeta> {
+  override get(schema: z.core.$ZodType) {
+    const { id: _, ...said } = z.globalRegistry.get(schema) ?? {};
+    return said;
+  }
 }
 
 /** Removes what costs a model's attention and says nothing. */

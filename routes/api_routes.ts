@@ -58,6 +58,12 @@ export class ApiRoutes extends OpenAPIHono<AppEnv> {
     this.#register = registerValidated;
   }
 
+  /** Adds a route whose handler guarantees that its answers are those that the route documents. */
+  handle(route: RouteConfig, handler: Handler<AppEnv>): this {
+    this.#register(route, handler);
+    return this;
+  }
+
   /**
    * Adds a route whose answer depends on its input and its caller alone. Usual requests for it are
    * answered without the app: see {@link DirectRequests}.

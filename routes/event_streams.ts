@@ -1,7 +1,7 @@
 import type { Ended, Identity } from "../services/identity/mod.ts";
 import type { Draining } from "../services/nodes/mod.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
-import { type PlaceCaller, Places } from "../services/places.ts";
+import { CallerQuota, type Holder } from "../services/caller_quota.ts";
 import type { Scheduler } from "../services/scheduler.ts";
 import { EventFrames, FrameJoiner, jsonLine } from "./event_frames.ts";
 import { EventStream, type Followed, type StreamHost } from "./event_stream.ts";
@@ -68,20 +68,20 @@ export interface StreamSink<Item extends object> {
  * The open event streams (WHATWG HTML, "Server-sent events"). Streams share their work: each
  * message is encoded once for all, messages that come together are sent in one write, and one timer
  * keeps all connections alive. A caller with an open stream counts as present.
- * A stream ends with its credential. {@linkcode Places} bounds their number.
+ * A stream ends with its credential. {@linkcode CallerQuota} bounds their number.
  */
 export class EventStreams {
   readonly #options: EventStreamsOptions;
   /** Each open stream, with the function that gives its place back. */
-  readonly #open = new Map<EventStream, () => void>();
-  readonly #places: Places;
+  readonly #open = new Map<EventStream, Disposable>();
+  readonly #quota: CallerQuota;
   #cancelKeepAlive: () => void = () => {};
   readonly #rounds: FlushRounds;
   readonly #host: StreamHost;
 
   constructor(options: EventStreamsOptions) {
     this.#options = options;
-    this.#places = new Places(options.max, { things: "event streams", state: "open" });
+    this.#quota = new CallerQuota(options.max, { things: "event streams", state: "open" });
     const joiner = new FrameJoiner();
     this.#rounds = new FlushRounds(options.scheduler, () => joiner.forget());
     this.#host = {
@@ -99,12 +99,12 @@ export class EventStreams {
    * @throws TooMany
    */
   async open<Item extends object>(
-    caller: PlaceCaller,
+    caller: Holder,
     source: StreamSource<Item>,
   ): Promise<ReadableStream<Uint8Array>> {
-    const leave = this.#places.take(caller);
+    const held = this.#quota.take(caller);
     const stream = new EventStream(caller.principal, this.#host);
-    this.#open.set(stream, leave);
+    this.#open.set(stream, held);
     this.#options.metrics.streamOpened();
     if (this.#open.size === 1) this.#scheduleKeepAlive();
     try {
@@ -143,7 +143,7 @@ export class EventStreams {
   }
 
   #remove(stream: EventStream): void {
-    this.#open.get(stream)?.();
+    this.#open.get(stream)?.[Symbol.dispose]();
     this.#open.delete(stream);
     this.#options.metrics.streamClosed();
     if (this.#open.size > 0) return;

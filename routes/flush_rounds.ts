@@ -1,5 +1,4 @@
 import type { Scheduler } from "../services/scheduler.ts";
-import { Turns } from "./turns.ts";
 
 /** Up to this many streams are flushed at the end of the current task. */
 const AT_ONCE = 8;
@@ -41,7 +40,7 @@ export interface Flushable {
 export class FlushRounds {
   readonly #scheduler: Scheduler;
   readonly #onFlushed: () => void;
-  readonly #turns = new Turns(() => this.#turn());
+  readonly #macrotask = new Macrotask(() => this.#flush());
   /** The streams of the current task. */
   #due: Flushable[] = [];
   /** The streams of the next round. */
@@ -70,7 +69,7 @@ export class FlushRounds {
   clear(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = null;
-    this.#turns.close();
+    this.#macrotask.cancel();
     this.#due = [];
     this.#next = [];
     this.#round = [];
@@ -104,21 +103,61 @@ export class FlushRounds {
     this.#flushed = 0;
     this.#mostEvents = 0;
     this.#beganAt = this.#scheduler.now();
-    this.#turns.ask();
+    this.#macrotask.schedule();
   }
 
-  #turn(): void {
+  #flush(): void {
     const end = Math.min(this.#flushed + PER_TURN, this.#round.length);
     for (; this.#flushed < end; this.#flushed++) {
       const events = this.#round[this.#flushed]?.flush() ?? 0;
       if (events > this.#mostEvents) this.#mostEvents = events;
     }
-    if (this.#flushed < this.#round.length) return this.#turns.ask();
+    if (this.#flushed < this.#round.length) return this.#macrotask.schedule();
     this.#round = [];
     this.#onFlushed();
     const now = this.#scheduler.now();
     const { factor, most } = this.#mostEvents < MANY_EVENTS ? PAUSE : LONG_PAUSE;
     this.#pausedUntil = now + Math.min(factor * (now - this.#beganAt), most);
     if (this.#next.length > 0) this.#beginLater();
+  }
+}
+
+/**
+ * Runs a callback in the next turn of the event loop, after all promises of the current one. A
+ * timer of 0 milliseconds would take one or two milliseconds, as `setImmediate` does in Deno 2.4.
+ */
+class Macrotask {
+  readonly #callback: () => void;
+  #channel: MessageChannel | null = null;
+  #isScheduled = false;
+
+  constructor(callback: () => void) {
+    this.#callback = callback;
+  }
+
+  /** Schedules the callback, once per turn. */
+  schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#channel ??= this.#open();
+    this.#channel.port2.postMessage(null);
+  }
+
+  /** Cancels the scheduled callback. */
+  cancel(): void {
+    this.#channel?.port1.close();
+    this.#channel?.port2.close();
+    this.#channel = null;
+    this.#isScheduled = false;
+  }
+
+  #open(): MessageChannel {
+    const channel = new MessageChannel();
+    channel.port1.onmessage = () => {
+      if (channel !== this.#channel) return;
+      this.#isScheduled = false;
+      this.#callback();
+    };
+    return channel;
   }
 }

@@ -21,7 +21,7 @@ import {
   sessionOf,
   setSessionCookies,
 } from "./middleware/session.ts";
-import { takeTurns } from "./middleware/turns.ts";
+import { paceLogins } from "./middleware/login_pace.ts";
 import { route } from "./route.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
 
@@ -68,7 +68,7 @@ export function loginRoutes(options: LoginRoutesOptions) {
     leadBrowsers(options),
     sameOrigin(),
     countAttempt(login),
-    takeTurns(),
+    paceLogins(),
     jsonBody({ limits: bodyLimits }),
     leadForms(options),
   );

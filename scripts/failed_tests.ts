@@ -8,6 +8,14 @@ const FAILED_CASE = /<testcase [^>]*classname="([^"]*)"[^>]*>\s*<(?:failure|erro
 /** A test in such a report that was ignored, with the file that declares it. */
 const IGNORED_CASE = /<testcase [^>]*classname="([^"]*)"[^>]*>\s*<skipped/g;
 
+/** The name of a test that was ignored, as XML writes it. */
+const IGNORED_NAME = /<testcase (?:[^>]*? )?name="([^"]*)"[^>]*>\s*<skipped/g;
+
+/** The references to characters in such a report. */
+const REFERENCE = /&(?:(lt|gt|amp|quot|apos)|#(\d+)|#x([\da-f]+));/gi;
+
+const NAMED = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" } as const;
+
 /** A module of several in which a test failed. */
 const FAILED_MODULE = /^(\S+) => .* \.\.\. FAILED/gm;
 
@@ -42,12 +50,37 @@ export function failedFiles({ output, report, modules, root }: FinishedRun): rea
   return [...new Set([...failed, ...membersOf(UNCAUGHT)])].sort();
 }
 
-/** The files with tests that were ignored. */
-export function ignoredFiles(
+/** Tests that a run ignored. */
+export interface IgnoredTests {
+  /** The files that have them. */
+  readonly files: readonly string[];
+  /** Their names. */
+  readonly names: readonly string[];
+}
+
+/** The tests that were ignored. */
+export function ignoredTests(
   { report, modules, root }: Pick<FinishedRun, "report" | "modules" | "root">,
-): readonly string[] {
+): IgnoredTests {
   const files = [...modules.values()].flat();
-  return [...new Set(declaringFiles(report, IGNORED_CASE, { files, root }))].sort();
+  const names = [...report.matchAll(IGNORED_NAME)].map(([, name = ""]) => readXml(name));
+  return {
+    files: [...new Set(declaringFiles(report, IGNORED_CASE, { files, root }))].sort(),
+    names: [...new Set(names)].sort(),
+  };
+}
+
+/** The option of `deno test` that runs no tests but those with some names. */
+export function filterOf(names: readonly string[]): string {
+  const escaped = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  return `--filter=/^(?:${escaped.join("|")})$/`;
+}
+
+function readXml(text: string): string {
+  return text.replace(REFERENCE, (_, name: keyof typeof NAMED | undefined, decimal, hex) => {
+    if (name !== undefined) return NAMED[name];
+    return String.fromCodePoint(decimal === undefined ? parseInt(hex, 16) : Number(decimal));
+  });
 }
 
 /**

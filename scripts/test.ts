@@ -5,8 +5,8 @@
  *   nature, and `tests/smoke`, which tries the real program. `--quick` says so of named folders.
  * - `tests/long` runs only if it, or what is in it, is named. `--sample=COMMIT` takes a third of the
  *   files, which changes with the commit.
- * - `--left=PATH` writes the files with tests that were ignored into a file, for a run that is not
- *   quick.
+ * - `--left=PATH` writes which tests were ignored into a file. `--only=PATH` of a later run, which is
+ *   not quick, runs those.
  * - `--retry`: a file in which a test failed runs once more, alone; if its tests pass then, the run
  *   passes, and prints them under "flaky".
  * - Other options are those of `deno test`; one with a value is written `--filter=WORD`.
@@ -27,9 +27,23 @@ import { pathToFileURL } from "node:url";
 import { bundledTree } from "../tests/support/bundled_tree.ts";
 import { namedExecutable } from "../tests/support/executable.ts";
 import { ROOT } from "./bundle.ts";
-import { errorsOf, failedFiles, ignoredFiles } from "./failed_tests.ts";
+import {
+  errorsOf,
+  failedFiles,
+  filterOf,
+  type IgnoredTests,
+  ignoredTests,
+} from "./failed_tests.ts";
 import { memoryDiskOn } from "./memory_disk.ts";
-import { findTests, groupFiles, isLong, isQuick, sampleOf, startsPrograms } from "./test_groups.ts";
+import {
+  findTests,
+  GROUP_SIZE,
+  groupFiles,
+  isLong,
+  isQuick,
+  sampleOf,
+  startsPrograms,
+} from "./test_groups.ts";
 import { type RunEnd, runWatched } from "./watched_run.ts";
 
 const TESTS = join(ROOT, "tests");
@@ -51,8 +65,10 @@ interface Request {
   readonly isRetried: boolean;
   /** The commit that chooses a sample, in hexadecimal digits; "" for all. */
   readonly commit: string;
-  /** Where to write the files with ignored tests; "" for nowhere. */
+  /** Where to write the tests that were ignored; "" for nowhere. */
   readonly left: string;
+  /** The tests that an earlier run ignored, if this one runs no others. */
+  readonly only: IgnoredTests | null;
   /** Options of `deno test`. */
   readonly options: readonly string[];
 }
@@ -60,17 +76,28 @@ interface Request {
 function readRequest(args: readonly string[]): Request {
   const valueOf = (name: string) =>
     args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3) ?? "";
-  const paths = args.filter((arg) => !arg.startsWith("-")).map((path) => resolve(path));
+  const only = readIgnored(valueOf("only"));
+  const named = args.filter((arg) => !arg.startsWith("-")).map((path) => resolve(path));
+  const paths = only === null ? named : only.files;
   return {
     paths,
     isQuick: paths.length === 0 || args.includes("--quick"),
     isRetried: args.includes("--retry"),
     commit: valueOf("sample"),
     left: valueOf("left"),
-    options: args.filter((arg) =>
-      arg.startsWith("-") && !/^--(?:quick|retry|(?:sample|left)=.*)$/.test(arg)
-    ),
+    only,
+    options: [
+      ...args.filter((arg) =>
+        arg.startsWith("-") && !/^--(?:quick|retry|(?:sample|left|only)=.*)$/.test(arg)
+      ),
+      ...only === null ? [] : [filterOf(only.names)],
+    ],
   };
+}
+
+/** The tests of a file that `--left` wrote; null for none. */
+function readIgnored(path: string): IgnoredTests | null {
+  return path === "" ? null : JSON.parse(Deno.readTextFileSync(path)) as IgnoredTests;
 }
 
 /** The files of tests that a request means; none of them if a path has none. */
@@ -90,6 +117,7 @@ function chooseFiles({ paths, isQuick: quick, commit }: Request): readonly strin
 
 async function main(args: readonly string[]): Promise<number> {
   const request = readRequest(args);
+  if (request.only?.files.length === 0) return 0;
   const files = chooseFiles(request);
   if (files.length === 0) {
     writeAll(encode(`There are no tests in ${request.paths.join(" ")}\n`), Deno.stderr);
@@ -101,7 +129,7 @@ async function main(args: readonly string[]): Promise<number> {
   const folder = await Deno.makeTempDir({ prefix: "muster-tests-" });
   const held = holdDefaultPorts();
   try {
-    const modules = writeModules(folder, files);
+    const modules = writeModules(folder, files, GROUP_SIZE[request.isQuick ? "quick" : "all"]);
     const surroundings = {
       options: request.options,
       environment: {
@@ -116,7 +144,7 @@ async function main(args: readonly string[]): Promise<number> {
     const report = await readReport(path);
     const finished = { ...first, report, modules, root: ROOT };
     if (request.left !== "") {
-      Deno.writeTextFileSync(request.left, ignoredFiles(finished).map((f) => `${f}\n`).join(""));
+      Deno.writeTextFileSync(request.left, JSON.stringify(ignoredTests(finished)));
     }
     if (first.code === 0 || !request.isRetried || first.hasHung) return first.code;
     return await retry(
@@ -171,12 +199,13 @@ function makePorts(folder: string): string {
   return ports;
 }
 
-/** Writes a module for each group of files; gives the path of each, with the files it imports. */
+/** Writes a module for each group of at most `most` files; gives the path of each, with the files it imports. */
 function writeModules(
   folder: string,
   files: readonly string[],
+  most: number,
 ): ReadonlyMap<string, readonly string[]> {
-  const modules = [...groupFiles(TESTS, files)].map(([name, group]) => {
+  const modules = [...groupFiles(TESTS, files, most)].map(([name, group]) => {
     const path = join(folder, `${name}.ts`);
     const imports = group.map((file) => `import ${JSON.stringify(pathToFileURL(file).href)};\n`);
     Deno.writeTextFileSync(path, imports.join(""));

@@ -3,9 +3,10 @@ import { join, relative } from "node:path";
 
 /**
  * Most files in one isolate: few enough for all cores to have work. To load the services, and to run
- * them until they are compiled, takes an isolate three seconds.
+ * them until they are compiled, takes an isolate three seconds. Quick tests compute all the time;
+ * others also wait, so more of them run at once.
  */
-export const GROUP_SIZE = 64;
+export const GROUP_SIZE = { quick: 64, all: 16 } as const;
 
 /** The folder of the tests with which `deno task test` tries the real program. */
 const SMOKE = "smoke";
@@ -64,18 +65,19 @@ export function sampleOf(
 }
 
 /**
- * Divides files below a folder into groups, each within one of the folders in it; gives the groups by
- * name, in the order in which they start. A file whose tests start programs is alone, and comes first:
+ * Divides files below a folder into groups of at most `most`, each within one of the folders in it;
+ * gives the groups by name, in the order in which they start. A file whose tests start programs is alone, and comes first:
  * it loads little, and waits much. Of the others, those with more text come first, because a long group
  * at the end would run alone.
  */
 export function groupFiles(
   folder: string,
   files: readonly string[],
+  most: number,
 ): ReadonlyMap<string, readonly string[]> {
   const parts = Map.groupBy(files, (file) => partOf(folder, file));
   const groups = [...parts].flatMap(([part, members]) => {
-    const count = STARTING.has(part) ? members.length : Math.ceil(members.length / GROUP_SIZE);
+    const count = STARTING.has(part) ? members.length : Math.ceil(members.length / most);
     const size = Math.ceil(members.length / count);
     return Array.from({ length: count }, (_, index) => {
       const group = members.slice(index * size, (index + 1) * size);

@@ -40,7 +40,7 @@ export class Conflict extends ServiceError {
 export class TooLarge extends ServiceError {}
 
 /** A project or an account has stored as much as it may. */
-export class OutOfRoom extends ServiceError {}
+export class InsufficientStorage extends ServiceError {}
 
 /** The caller, or everybody together, has reached a limit on count or rate. */
 export class TooMany extends ServiceError {

@@ -1,5 +1,6 @@
 import { TooMany } from "./errors.ts";
 import type { Principal } from "./identity/mod.ts";
+import { Quota } from "./kernel/quota.ts";
 
 /** In milliseconds. */
 const HOUR = 60 * 60 * 1000;
@@ -30,73 +31,44 @@ export interface QuotaFigures {
   readonly refused: number;
 }
 
-interface Hour {
-  readonly since: number;
-  count: number;
-}
-
 /** Bounds how often each token, or each account without one, does something within an hour. */
 export class HourlyQuota {
   readonly #options: HourlyQuotaOptions;
-  /** By the caller, in the order in which their hours began. */
-  readonly #hours = new Map<string, Hour>();
+  /** By the caller. */
+  readonly #quota: Quota;
   #refused = 0;
 
   constructor(options: HourlyQuotaOptions) {
     this.#options = options;
+    this.#quota = new Quota({ period: HOUR, maxKeys: MAX_CALLERS, clock: options.clock });
   }
 
   /** What the metrics and the doctor tell of it. */
   get figures(): QuotaFigures {
-    const { most, setting, clock } = this.#options;
-    const now = clock();
-    let highest = 0;
-    for (const { since, count } of this.#hours.values()) {
-      if (isWithin(since, now)) highest = Math.max(highest, count);
-    }
-    return { setting, most, highest, refused: this.#refused };
+    const { most, setting } = this.#options;
+    return { setting, most, highest: this.#quota.highest(), refused: this.#refused };
   }
 
   /**
    * Takes one of a caller's hour, before the work: so requests at the same time count, too.
    *
-   * @returns gives it back, because nothing came of it
+   * @returns disposing it gives it back, because nothing came of it
    * @throws TooMany
    */
-  take(principal: Principal): () => void {
-    const { most, what, setting, clock } = this.#options;
-    if (most === 0) return () => {};
-    const now = clock();
-    const hour = this.#hourOf(keyOf(principal), now);
-    if (hour.count >= most) {
+  take(principal: Principal): Disposable {
+    const { most, what, setting } = this.#options;
+    if (most === 0) return { [Symbol.dispose]: () => {} };
+    const key = keyOf(principal);
+    if (this.#quota.full([{ key, most }]) !== null) {
       this.#refused++;
       throw new TooMany(
-        `"${principal.name}" has made ${hour.count} ${what} within an hour, which is the limit ` +
-          `(${setting}); try again later`,
-        Math.ceil((hour.since + HOUR - now) / 1000),
+        `"${principal.name}" has made ${this.#quota.used(key)} ${what} within an hour, which is ` +
+          `the limit (${setting}); try again later`,
+        Math.ceil(this.#quota.wait(key) / 1000),
       );
     }
-    hour.count++;
-    return () => {
-      hour.count--;
-    };
+    return this.#quota.take(key);
   }
-
-  #hourOf(key: string, now: number): Hour {
-    const known = this.#hours.get(key);
-    if (known !== undefined && isWithin(known.since, now)) return known;
-    this.#hours.delete(key);
-    const [oldest] = this.#hours.keys();
-    if (this.#hours.size >= MAX_CALLERS && oldest !== undefined) this.#hours.delete(oldest);
-    const hour = { since: now, count: 0 };
-    this.#hours.set(key, hour);
-    return hour;
-  }
-}
-
-/** Whether an hour is the present one. A clock that was set back begins another. */
-function isWithin(since: number, now: number): boolean {
-  return now >= since && now < since + HOUR;
 }
 
 function keyOf({ kind, id, tokenId }: Principal): string {

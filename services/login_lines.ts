@@ -72,7 +72,7 @@ function unknownClient(client: string): Invalid {
   return new Invalid(`"${client}" is an unknown IRC client`);
 }
 
-interface Connection {
+interface LoginSettings {
   readonly name: string;
   readonly password: string;
   readonly host: string;
@@ -81,7 +81,7 @@ interface Connection {
   readonly channels: readonly string[];
 }
 
-function irssi({ name, password, host, port, tls, channels }: Connection): string {
+function irssi({ name, password, host, port, tls, channels }: LoginSettings): string {
   return [
     "In irssi:",
     `  /network add -sasl_username ${name} -sasl_password ${password} -sasl_mechanism PLAIN ${NETWORK}`,
@@ -94,7 +94,7 @@ function irssi({ name, password, host, port, tls, channels }: Connection): strin
   ].join("\n");
 }
 
-function weechat({ name, password, host, port, tls, channels }: Connection): string {
+function weechat({ name, password, host, port, tls, channels }: LoginSettings): string {
   const server = `irc.server.${NETWORK}`;
   return [
     "In WeeChat (before 4.0, the option tls is called ssl; WeeChat reports the one that it lacks):",
@@ -110,7 +110,7 @@ function weechat({ name, password, host, port, tls, channels }: Connection): str
   ].join("\n");
 }
 
-function hexchat({ name, password, host, port, tls, channels }: Connection): string {
+function hexchat({ name, password, host, port, tls, channels }: LoginSettings): string {
   return [
     "In HexChat (Network List, Add, Edit):",
     `  Servers: ${host}/${port}`,

@@ -44,7 +44,10 @@ export function everyMultiple(step: number, task: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** The clock and the timers of the process. */
+/**
+ * The clock and the timers of the process. Deno 2.4, which the executable embeds, may run a timer that
+ * was cleared in the turn in which it ended; a task that was called off does not run.
+ */
 export const systemScheduler: Scheduler = Object.freeze({
   now: () => Date.now(),
   steady: () => performance.now(),
@@ -53,7 +56,13 @@ export const systemScheduler: Scheduler = Object.freeze({
       const turn = setImmediate(task);
       return () => clearImmediate(turn);
     }
-    const timer = setTimeout(task, milliseconds);
-    return () => clearTimeout(timer);
+    let isOff = false;
+    const timer = setTimeout(() => {
+      if (!isOff) task();
+    }, milliseconds);
+    return () => {
+      isOff = true;
+      clearTimeout(timer);
+    };
   },
 });

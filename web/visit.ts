@@ -180,6 +180,21 @@ export class Visit {
   }
 
   /**
+   * Calls an operation in a project, with the rights of the caller.
+   *
+   * @param input may hold what a person entered: the operation validates it
+   * @throws {ServiceError} the refusal; NotFound if the caller may not see the project
+   */
+  async invoke<Input extends z.ZodObject, Ok extends z.ZodType, New extends z.ZodType>(
+    slug: string,
+    operation: Parameters<typeof ProjectApi.prototype.invoke<Input, Ok, New>>[1],
+    input: { readonly [Name in keyof z.input<Input>]?: unknown },
+  ) {
+    this.#reads++;
+    return await this.#projectApi.invoke(slug, operation, input as z.input<Input>, this.caller);
+  }
+
+  /**
    * Reads JSON from the repository API of a project, with the rights of the caller.
    *
    * @param path from `/api/` on, without a query

@@ -81,7 +81,7 @@ export interface Named {
 export type Command = Named & (Leaf | Group);
 
 /** A top-level command, imported when the command line names it. */
-export interface Entry extends Named {
+export interface TopLevelCommand extends Named {
   /** It works without a configuration and without a server. */
   readonly standalone?: boolean;
   readonly load: () => Promise<Leaf | Group>;
@@ -90,7 +90,7 @@ export interface Entry extends Named {
 /** Entries under a title, as the help shows them. */
 export interface Section {
   readonly title: string;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly TopLevelCommand[];
 }
 
 /** The whole command line. */

@@ -4,7 +4,6 @@ export {
   type Command,
   type CommandLine,
   type Completes,
-  type Entry,
   type Example,
   flagsOf,
   type Group,
@@ -16,6 +15,7 @@ export {
   type Parameter,
   placeOf,
   type Section,
+  type TopLevelCommand,
 } from "./command.ts";
 export { choicesOf, helpOf, type HelpStyle, optionRow, usageOf } from "./help.ts";
 export {

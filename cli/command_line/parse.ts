@@ -2,7 +2,6 @@
 import {
   type Command,
   type CommandLine,
-  type Entry,
   findCommand,
   type Flags,
   flagsOf,
@@ -14,6 +13,7 @@ import {
   type Option,
   type Parameter,
   placeOf,
+  type TopLevelCommand,
 } from "./command.ts";
 import { suggest } from "../../services/spelling/mod.ts";
 
@@ -43,7 +43,7 @@ export type Request =
 /** A command and its words; null stands for the program itself. */
 export interface Target {
   readonly path: readonly string[];
-  readonly entry: Entry | null;
+  readonly entry: TopLevelCommand | null;
   readonly command: Leaf | Group | null;
   readonly summary: string;
 }

@@ -110,13 +110,10 @@ const getFileHistory = projectTool({
   advice: { notFound: "browse_code lists the files" },
   async run({ filepath, checkin, limit, offset }, project) {
     const { answer: { path, total }, entries } = await project.part(
-      historySchema,
+      { limit, offset },
+      (page) =>
+        project.get(historySchema, "/api/history", { path: plainPath(filepath), checkin, ...page }),
       ({ checkins }) => checkins,
-      {
-        path: "/api/history",
-        query: { path: plainPath(filepath), checkin },
-        part: { limit, offset },
-      },
     );
     return {
       data: { filepath: path, total, history: entries },

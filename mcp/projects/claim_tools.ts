@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { releasedSchema, submittedSchema } from "../../routes/projects/claims.ts";
-import { claimSchema } from "../../routes/projects/ticket_schemas.ts";
+import * as tickets from "../../services/tickets/operations.ts";
+import { claimSchema } from "../../services/tickets/schemas.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 import { generationShape, uuidShape } from "./ticket_tools.ts";
 
@@ -36,12 +36,9 @@ const claimTicket = projectTool({
     conflict: "Do not work on this ticket: list_tickets with unclaimed shows which are free",
   },
   async run({ uuid, workspace }, project) {
-    const claim = await project.send(claimSchema.extend({ message: z.string().optional() }), {
-      method: "POST",
-      path: `/api/tickets/${encodeURIComponent(uuid)}/claim`,
-      body: { workspace },
-    });
-    return { data: { ...shown(claim), message: claim.message ?? "The ticket is yours" } };
+    const claim = await project.invoke(tickets.claimTicket, { uuid, workspace });
+    const message = "message" in claim ? claim.message : "The ticket is yours";
+    return { data: { ...shown(claim), message } };
   },
 });
 
@@ -55,11 +52,7 @@ const releaseTicket = projectTool({
   output: { ...claimFields, released_at: z.string() },
   advice: { notFound: "get_my_work lists your claims" },
   async run({ uuid, generation }, project) {
-    const claim = await project.send(releasedSchema, {
-      method: "POST",
-      path: `/api/tickets/${encodeURIComponent(uuid)}/release`,
-      body: { generation },
-    });
+    const claim = await project.invoke(tickets.releaseTicket, { uuid, generation });
     return { data: { ...shown(claim), released_at: claim.released_at } };
   },
 });
@@ -88,9 +81,8 @@ const submitWork = projectTool({
     notFound: "get_my_work lists your claims and workspaces",
     conflict: "get_my_work shows what you hold",
   },
-  async run({ uuid, ...body }, project) {
-    const path = `/api/tickets/${encodeURIComponent(uuid)}/submit`;
-    const claim = await project.send(submittedSchema, { method: "POST", path, body });
+  async run(work, project) {
+    const claim = await project.invoke(tickets.submitTicket, work);
     const { review } = claim;
     return { data: { ...shown(claim), review: typeof review === "number" ? review : null } };
   },

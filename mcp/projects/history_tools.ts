@@ -23,13 +23,13 @@ const getTimeline = projectTool({
   output: { checkins: z.array(checkinSchema), total: z.int().describe("All check-ins") },
   async run({ branch, limit, offset }, project) {
     const { answer: { total }, entries } = await project.part(
-      timelineSchema,
+      { limit, offset },
+      (page) =>
+        project.get(timelineSchema, "/api/timeline", {
+          branch: branch === "" ? undefined : branch,
+          ...page,
+        }),
       ({ checkins }) => checkins,
-      {
-        path: "/api/timeline",
-        query: { branch: branch === "" ? undefined : branch },
-        part: { limit, offset },
-      },
     );
     return {
       data: { checkins: entries, total },

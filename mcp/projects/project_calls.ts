@@ -33,6 +33,14 @@ export class ProjectCalls {
     this.context = context;
   }
 
+  /** Calls an operation. */
+  async invoke<Input extends z.ZodObject, Ok extends z.ZodType, New extends z.ZodType>(
+    operation: Parameters<typeof ProjectApi.prototype.invoke<Input, Ok, New>>[1],
+    input: z.input<Input>,
+  ) {
+    return await this.#api.invoke(this.slug, operation, input, this.context.caller);
+  }
+
   /**
    * Reads JSON.
    *
@@ -72,23 +80,21 @@ export class ProjectCalls {
   /**
    * Reads any part of a list that has pages.
    *
+   * @param part what to read
+   * @param read reads a page
    * @param entriesOf the entries in the answer
    * @returns the answer for the last page, and the entries of the part
    */
   async part<Answer extends { readonly total: number }, Entry>(
-    schema: z.ZodType<Answer>,
+    { offset, limit }: Part,
+    read: (page: { readonly page: number; readonly per_page: number }) => Promise<Answer>,
     entriesOf: (answer: Answer) => readonly Entry[],
-    { path, query = {}, part: { offset, limit } }: {
-      readonly path: string;
-      readonly query?: Query;
-      readonly part: Part;
-    },
   ): Promise<{ readonly answer: Answer; readonly entries: Entry[] }> {
     const size = offset % limit === 0 && limit <= PAGE ? limit : PAGE;
     const first = Math.floor(offset / size);
     const found: Entry[] = [];
     for (let page = first;; page++) {
-      const answer = await this.get(schema, path, { ...query, page: page + 1, per_page: size });
+      const answer = await read({ page: page + 1, per_page: size });
       const skipped = Math.max(0, offset - page * size);
       found.push(...entriesOf(answer).slice(skipped));
       const reached = (page + 1) * size;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pageFields } from "../../routes/projects/paging.ts";
+import { pageFields } from "../../services/projects/schemas.ts";
 import { projectSchema } from "../../routes/projects/project.ts";
 import { reachableSchema } from "../../routes/projects/reachable_schema.ts";
 import { defineTool, type Tool } from "../tool.ts";

@@ -48,9 +48,9 @@ const listReviews = projectTool({
       waiting_for: waiting_for_me ? "me" : undefined,
     };
     const { answer: { total }, entries } = await project.part(
-      reviewListSchema,
+      { limit, offset },
+      (page) => project.get(reviewListSchema, "/api/reviews", { ...query, ...page }),
       ({ reviews }) => reviews,
-      { path: "/api/reviews", query, part: { limit, offset } },
     );
     const reviews = entries.map(({ description: _, files_changed, ...review }) => ({
       ...review,

@@ -45,13 +45,9 @@ const searchCode = projectTool({
     for (const searched of kinds) {
       const group = GROUPS[searched];
       const { answer, entries } = await project.part(
-        searchSchema,
+        { limit, offset },
+        (page) => project.get(searchSchema, "/api/search", { q: query, kind: searched, ...page }),
         (answer) => (answer[group] ?? []).map(withoutHighlights),
-        {
-          path: "/api/search",
-          query: { q: query, kind: searched },
-          part: { limit, offset },
-        },
       );
       isComplete &&= answer.is_complete;
       totals[group] = answer.total;

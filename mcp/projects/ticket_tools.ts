@@ -1,12 +1,13 @@
 import { z } from "zod";
-import {
-  claimSchema,
-  ticketRefSchema,
-  ticketSchema,
-} from "../../routes/projects/ticket_schemas.ts";
-import { ticketListSchema, unclaimedSchema } from "../../routes/projects/ticket_lists.ts";
 import { Invalid } from "../../services/errors.ts";
 import { TEXT_BOUNDS } from "../../services/fossil/front/mod.ts";
+import * as tickets from "../../services/tickets/operations.ts";
+import {
+  claimSchema,
+  ticketListSchema,
+  ticketRefSchema,
+  ticketSchema,
+} from "../../services/tickets/schemas.ts";
 import { linePart, listCut, partShape } from "./parts.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 
@@ -44,27 +45,23 @@ const listTickets = projectTool({
   async run({ status, unclaimed, limit, offset }, project) {
     if (!unclaimed) {
       const { answer: { total }, entries } = await project.part(
-        ticketListSchema,
-        ({ tickets }) => tickets,
-        {
-          path: "/api/tickets",
-          query: { status: status === "" ? undefined : status },
-          part: { limit, offset },
-        },
+        { limit, offset },
+        (page) => project.invoke(tickets.listTickets, { status, ...page }),
+        (answer) => answer.tickets,
       );
       return {
         data: { tickets: entries, total },
         cuts: [listCut("tickets", "tickets", { first: offset, total })],
       };
     }
-    const query = {
+    const found = await project.invoke(tickets.listUnclaimedTickets, {
       offset,
       limit: Math.min(limit, MAX_UNCLAIMED),
       status: status === "" ? undefined : status,
-    };
-    const { tickets, total } = await project.get(unclaimedSchema, "/api/tickets/unclaimed", query);
+    });
+    const { total } = found;
     return {
-      data: { tickets, total },
+      data: { tickets: found.tickets, total },
       cuts: [listCut("tickets", "tickets", { first: offset, total })],
     };
   },
@@ -113,11 +110,11 @@ const getTicket = projectTool({
   },
   advice: { notFound: "list_tickets and search_code find tickets" },
   async run({ uuid, start_line, limit, offset }, project) {
-    const path = `/api/tickets/${encodeURIComponent(uuid)}`;
-    const { comments, body, body_html: _, fields, claim, strikes, ...ticket } = await project.get(
-      ticketSchema,
-      path,
-    );
+    const { comments, body, body_html: _, fields, claim, strikes, ...ticket } = await project
+      .invoke(
+        tickets.getTicket,
+        { uuid },
+      );
     const part = linePart(body, { field: "body", start_line });
     const known = new Set<string>(["", body, ...Object.values(ticket)]);
     const others = Object.entries(fields).filter(([, value]) => !known.has(value));
@@ -168,13 +165,7 @@ const createTicket = projectTool({
   },
   output: { success: z.literal(true), ...ticketFields },
   async run({ body: comment, ...fields }, project) {
-    const body = { comment, ...fields };
-    const ticket = await project.send(ticketSchema, {
-      method: "POST",
-      path: "/api/tickets",
-      body,
-    });
-    return { data: changed(ticket) };
+    return { data: changed(await project.invoke(tickets.createTicket, { comment, ...fields })) };
   },
 });
 
@@ -211,9 +202,7 @@ const updateTicket = projectTool({
     if (Object.values(change).every((value) => value === undefined)) {
       throw new Invalid("No fields to update (provide status or comment)");
     }
-    const path = `/api/tickets/${encodeURIComponent(uuid)}`;
-    const body = { ...change, generation };
-    const ticket = await project.send(ticketSchema, { method: "PATCH", path, body });
+    const ticket = await project.invoke(tickets.changeTicket, { uuid, ...change, generation });
     return { data: { ...changed(ticket), comment_count: ticket.comments.length } };
   },
 });

@@ -101,9 +101,9 @@ const getLandingQueue = projectTool({
   output: { landing: landingListSchema.shape.landing, total: z.int() },
   async run({ limit, offset }, project) {
     const { answer: { total }, entries } = await project.part(
-      landingListSchema,
+      { limit, offset },
+      (page) => project.get(landingListSchema, "/api/landing", page),
       ({ landing }) => landing,
-      { path: "/api/landing", part: { limit, offset } },
     );
     return {
       data: { landing: entries, total },

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { claimListSchema } from "../../routes/projects/claims.ts";
 import { reviewListSchema } from "../../routes/projects/review_schemas.ts";
-import { unclaimedSchema } from "../../routes/projects/ticket_lists.ts";
 import { workspaceListSchema } from "../../routes/projects/workspace_schemas.ts";
+import { listClaims, listUnclaimedTickets } from "../../services/tickets/operations.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import { fit, maxCharsShape, moreShape } from "../budget.ts";
 import { ProjectCalls } from "./project_calls.ts";
@@ -110,11 +109,11 @@ async function addWork(
 ): Promise<void> {
   const part = { offset: 0, limit: MAX_ENTRIES };
   const at = { project: project.slug };
-  const claims = await project.part(claimListSchema, ({ claims }) => claims, {
-    path: "/api/claims",
-    query: { agent_id: name },
+  const claims = await project.part(
     part,
-  });
+    (page) => project.invoke(listClaims, { agent_id: name, ...page }),
+    ({ claims }) => claims,
+  );
   work.claims.push(...claims.entries.map((claim) => ({
     ...at,
     ticket: claim.ticket,
@@ -122,11 +121,11 @@ async function addWork(
     generation: claim.generation,
     expires_at: claim.expires_at,
   })));
-  const workspaces = await project.part(workspaceListSchema, ({ workspaces }) => workspaces, {
-    path: "/api/workspaces",
-    query: { owner: "me" },
+  const workspaces = await project.part(
     part,
-  });
+    (page) => project.get(workspaceListSchema, "/api/workspaces", { owner: "me", ...page }),
+    ({ workspaces }) => workspaces,
+  );
   work.workspaces.push(...workspaces.entries.map((workspace) => ({
     ...at,
     name: workspace.name,
@@ -139,17 +138,16 @@ async function addWork(
   })));
   work.reviews.push(...await reviewsOf(project, { state: "open", author: "me" }));
   work.to_review.push(...await reviewsOf(project, { waiting_for: "me" }));
-  const query = { limit: 1 };
-  const { total } = await project.get(unclaimedSchema, "/api/tickets/unclaimed", query);
+  const { total } = await project.invoke(listUnclaimedTickets, { limit: 1 });
   work.unclaimed.push({ ...at, tickets: total });
 }
 
 async function reviewsOf(project: ProjectCalls, query: Readonly<Record<string, string>>) {
-  const { entries } = await project.part(reviewListSchema, ({ reviews }) => reviews, {
-    path: "/api/reviews",
-    query,
-    part: { offset: 0, limit: MAX_ENTRIES },
-  });
+  const { entries } = await project.part(
+    { offset: 0, limit: MAX_ENTRIES },
+    (page) => project.get(reviewListSchema, "/api/reviews", { ...query, ...page }),
+    ({ reviews }) => reviews,
+  );
   return entries.map(({ id, title, status, round, agent_id, workspace }) => (
     { project: project.slug, id, title, status, round, agent_id, workspace }
   ));

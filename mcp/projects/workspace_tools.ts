@@ -53,9 +53,9 @@ const listWorkspaces = projectTool({
   async run({ status, agent, limit, offset }, project) {
     const query = { status, owner: agent };
     const { answer: { total }, entries } = await project.part(
-      workspaceListSchema,
+      { limit, offset },
+      (page) => project.get(workspaceListSchema, "/api/workspaces", { ...query, ...page }),
       ({ workspaces }) => workspaces,
-      { path: "/api/workspaces", query, part: { limit, offset } },
     );
     return {
       data: { workspaces: entries, total },

@@ -7,9 +7,9 @@ import {
   Conflict,
   Forbidden,
   Halted,
+  InsufficientStorage,
   Invalid,
   NotFound,
-  OutOfRoom,
   QUOTA_USED,
   ServiceError,
   TimedOut,
@@ -43,7 +43,7 @@ const STATUS: readonly (readonly [ErrorClass, ContentfulStatusCode])[] = [
   [UpstreamFailed, 502],
   [Unavailable, 503],
   [TimedOut, 504],
-  [OutOfRoom, 507],
+  [InsufficientStorage, 507],
 ];
 
 /** Converts an exception of a handler to the API's form of errors. */
@@ -137,6 +137,11 @@ function isFutile(error: ServiceError, after: string | null): boolean {
 export function statusOf(error: ServiceError): ContentfulStatusCode {
   if (error instanceof UpstreamRefused) return error.status;
   return STATUS.find(([kind]) => error instanceof kind)?.[1] ?? 500;
+}
+
+/** The status of an answer that tells of an error of this class. */
+export function statusOfClass(kind: ErrorClass): ContentfulStatusCode {
+  return STATUS.find(([one]) => one === kind)?.[1] ?? 500;
 }
 
 /** Answers a request that its schema refused: 400, naming the field or the query parameter. */

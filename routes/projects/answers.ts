@@ -71,7 +71,8 @@ function keyOf(context: Context<AppEnv>): string {
   return url.slice(url.indexOf("/api/"));
 }
 
-function respond(context: Context<AppEnv>, answer: Answer, takesRanges = false): Response {
+/** Answers with content that clients can revalidate, or says that the client has it already. */
+export function respond(context: Context<AppEnv>, answer: Answer, takesRanges = false): Response {
   const { bytes, etag } = answer;
   const headers: Record<string, string> = {
     ...answer.headers,

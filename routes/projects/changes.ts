@@ -1,10 +1,10 @@
+import { boundedNumber, pageOf, pageParameters, rangeOf } from "../../services/projects/schemas.ts";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { Blame, Diff } from "../../services/fossil/mod.ts";
 import { newRoutes } from "../context.ts";
 import { json, wholeNumber } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
-import { boundedNumber, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import {
   blameSchema,
   checkinName,

@@ -1,3 +1,4 @@
+import { pageFields, pageOf, pageParameters, rangeOf } from "../../services/projects/schemas.ts";
 import { z } from "../extended_zod.ts";
 import { badgeOf, renderBadge, viewOfCheck } from "../../services/checks/mod.ts";
 import { CHECK_STATES, reportSchema } from "../../services/checks/schemas.ts";
@@ -7,7 +8,6 @@ import { actorOf, type Project } from "../../services/projects/mod.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import { json, jsonRequest } from "../schemas.ts";
-import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { UNTRUSTED } from "./content_headers.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 

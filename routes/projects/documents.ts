@@ -1,3 +1,4 @@
+import { pageOf, pageParameters, rangeOf } from "../../services/projects/schemas.ts";
 import type { Context } from "hono";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
@@ -10,7 +11,6 @@ import { json, jsonRequest } from "../schemas.ts";
 import { answerBytes, answerJson, notModified } from "./answers.ts";
 import { contentHeaders } from "./content_headers.ts";
 import { bytesResponses } from "./files.ts";
-import { pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { attachmentsSchema, threadSchema, threadsSchema } from "./reading_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 

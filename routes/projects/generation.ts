@@ -1,15 +1,8 @@
 import type { Context } from "hono";
-import { z } from "../extended_zod.ts";
 import { Invalid } from "../../services/errors.ts";
 
 /** The header with the generation of the claim under which a client works. */
 const HEADER = "X-Claim-Generation";
-
-/** The same as a field of the body. */
-export const generationField = z.int().min(1).max(2 ** 31 - 1).optional().openapi({
-  description: `The generation of the claim under which you work; also as the header ${HEADER}. ` +
-    "409 if it is not the current one",
-});
 
 /**
  * The generation of the claim that a request names in its body or its header.

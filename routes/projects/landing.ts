@@ -1,3 +1,10 @@
+import {
+  pageFields,
+  pageOf,
+  pageParameters,
+  rangeOf,
+  timestampSchema,
+} from "../../services/projects/schemas.ts";
 import { z } from "../extended_zod.ts";
 import { requiredCheckSchema } from "./checks.ts";
 import type { Services } from "../../services/daemon/mod.ts";
@@ -5,11 +12,9 @@ import type { QueuedLanding } from "../../services/reviews/mod.ts";
 import { newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { json, optionalJsonRequest } from "../schemas.ts";
-import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { endingSchema, numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { reviewConflict } from "./review_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
-import { timestampSchema } from "./schemas.ts";
 
 const STATUSES = ["queued", "testing", "landed", "returned"] as const;
 

@@ -1,10 +1,10 @@
+import { pageFields, pageOf, pageParameters, rangeOf } from "../../services/projects/schemas.ts";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { newRoutes } from "../context.ts";
 import { authenticate } from "../middleware/authenticate.ts";
 import { route } from "../route.ts";
 import { errors, json } from "../schemas.ts";
-import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { reachableProjects } from "./reachable.ts";
 import { reachableSchema } from "./reachable_schema.ts";
 

@@ -1,13 +1,13 @@
 /** The routes of the repository API, `/projects/{slug}/{scm}/api/…`; `frame.ts` is around them. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
+import * as ticketOperations from "../../services/tickets/operations.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import type { EventStreams } from "../event_streams.ts";
 import { archiveRoutes } from "./archives.ts";
 import { batchRoutes } from "./batch.ts";
 import { changeRoutes } from "./changes.ts";
 import { checkinRoutes } from "./checkins.ts";
-import { claimRoutes } from "./claims.ts";
 import { checkRoutes } from "./checks.ts";
 import { documentRoutes } from "./documents.ts";
 import { fileRoutes } from "./files.ts";
@@ -24,7 +24,7 @@ import { reviewRoutes } from "./reviews.ts";
 import { releaseRoutes } from "./releases.ts";
 import type { ProjectGroup } from "./table.ts";
 import { technoteRoutes } from "./technotes.ts";
-import { ticketRoutes } from "./tickets.ts";
+import { operationRoutes } from "./operations.ts";
 import { timelineRoutes } from "./timeline.ts";
 import { uploadRoutes } from "./uploads.ts";
 import { projectMirrorRoutes } from "./mirror.ts";
@@ -60,8 +60,7 @@ export function createProjectGroups(
     documents: documentRoutes(services),
     technotes: technoteRoutes(services),
     batch: batchRoutes(services, whole),
-    tickets: ticketRoutes(services),
-    claims: claimRoutes(services),
+    operations: operationRoutes(services, ticketOperations),
     checks: checkRoutes(services),
     protection: protectionRoutes(services),
     releases: releaseRoutes(services),

@@ -1,3 +1,4 @@
+import { timestampSchema } from "../../services/projects/schemas.ts";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { shownText } from "../../services/fossil/front/mod.ts";
@@ -8,7 +9,6 @@ import { callerOf } from "../caller.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
 import { projectErrors, projectRoute } from "./route.ts";
-import { timestampSchema } from "./schemas.ts";
 
 const branchSchema = z.object({
   name: z.string(),

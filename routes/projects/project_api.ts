@@ -1,13 +1,18 @@
+import type { z } from "zod";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Invalid, NotFound } from "../../services/errors.ts";
 import type { Statistics } from "../../services/fossil/mod.ts";
 import type { Action, Caller, Principal } from "../../services/identity/mod.ts";
 import { accessOf, accessProject } from "../../services/projects/mod.ts";
+import type { Operation, ValueOf } from "../../services/projects/operation.ts";
 import type { AppEnv } from "../context.ts";
 import { enterProjectAgain } from "./access.ts";
 import { InnerCalls } from "./inner_calls.ts";
 import { reachableProjects } from "./reachable.ts";
+
+/** What callers inside this process need of the services. */
+type ApiServices = Pick<Services, "hosting" | "config" | "space" | "accounts">;
 
 /** The routes of the repository API. */
 export type ProjectRoutes = OpenAPIHono<AppEnv>;
@@ -27,13 +32,13 @@ export interface ProjectCall {
  * and errors are those of HTTP.
  */
 export class ProjectApi {
-  readonly #services: Pick<Services, "hosting" | "config" | "space">;
+  readonly #services: ApiServices;
   readonly #routes: () => ProjectRoutes | Promise<ProjectRoutes>;
   #calls: InnerCalls | null = null;
 
   /** @param routes creates, loads or returns the routes of the repository API, at the first call */
   constructor(
-    services: Pick<Services, "hosting" | "config" | "space">,
+    services: ApiServices,
     routes: () => ProjectRoutes | Promise<ProjectRoutes>,
   ) {
     this.#services = services;
@@ -72,6 +77,23 @@ export class ProjectApi {
     const access = accessProject(projects, slug, principal);
     access.require("read");
     return await repositories.read(access.project, (repository) => repository.statistics());
+  }
+
+  /**
+   * Calls an operation in a project.
+   *
+   * @throws {ServiceError} the refusal of the operation; NotFound if the caller may not see the project
+   */
+  async invoke<Input extends z.ZodObject, Ok extends z.ZodType, New extends z.ZodType>(
+    slug: string,
+    operation: Operation<Input, ApiServices, Ok, New>,
+    input: z.input<Input>,
+    caller: Caller,
+  ): Promise<ValueOf<Ok, New>> {
+    const { projects, repositories: { homes } } = this.#services.hosting;
+    const access = accessProject(projects, slug, caller.principal);
+    homes.require(access.project);
+    return await operation.invoke(this.#services, input, { access, caller });
   }
 
   /**

@@ -1,8 +1,7 @@
 /** The answers of endpoints that read code, in the engine's shapes. */
+import { htmlSchema, pageFields, timestampSchema } from "../../services/projects/schemas.ts";
 import { z } from "../extended_zod.ts";
-import { htmlSchema } from "./html.ts";
-import { pageFields } from "./paging.ts";
-import { checkinSchema, timestampSchema } from "./schemas.ts";
+import { checkinSchema } from "./schemas.ts";
 
 const changeType = z.enum(["added", "modified", "deleted", "renamed"]);
 const entryType = z.enum(["file", "link"]);

@@ -1,3 +1,4 @@
+import { htmlParameter, htmlSchema } from "../../services/projects/schemas.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { z } from "../extended_zod.ts";
@@ -17,7 +18,6 @@ import { jsonText } from "../json_text.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { answerFile } from "./file_answers.ts";
 import { bytesResponses } from "./files.ts";
-import { htmlParameter, htmlSchema } from "./html.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 const assetSchema = z.object({

@@ -1,4 +1,5 @@
 /** What requests about one review share: its number, and who acts. */
+import { generationField } from "../../services/tickets/schemas.ts";
 import type { Context } from "hono";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
@@ -8,7 +9,7 @@ import type { ReviewRequest } from "../../services/reviews/mod.ts";
 import { actingSchema } from "../../services/reviews/schemas.ts";
 import type { AppEnv } from "../context.ts";
 import { callerOf } from "../caller.ts";
-import { generationField, generationOf } from "./generation.ts";
+import { generationOf } from "./generation.ts";
 
 /** The path of a review. Anything but a number is 404. */
 export const reviewParams = z.object({

@@ -1,8 +1,7 @@
+import { pageFields, timestampSchema } from "../../services/projects/schemas.ts";
 import { z } from "../extended_zod.ts";
 import { requiredCheckSchema } from "./checks.ts";
 import { DESCRIPTIONS, json } from "../schemas.ts";
-import { pageFields } from "./paging.ts";
-import { timestampSchema } from "./schemas.ts";
 import { workspaceConflictSchema } from "./workspace_schemas.ts";
 
 export const REVIEW_STATUSES = [

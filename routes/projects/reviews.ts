@@ -1,3 +1,5 @@
+import { generationField } from "../../services/tickets/schemas.ts";
+import { pageOf, pageParameters, rangeOf } from "../../services/projects/schemas.ts";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import {
@@ -13,8 +15,6 @@ import { accountKeyOf } from "./account_keys.ts";
 import { json, jsonRequest, wholeNumber } from "../schemas.ts";
 import { numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { reviewVerdictRoutes } from "./review_verdicts.ts";
-import { generationField } from "./generation.ts";
-import { pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { whitespaceParameter } from "./reading_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import {

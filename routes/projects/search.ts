@@ -1,3 +1,10 @@
+import {
+  pageFields,
+  pageOf,
+  pageParameters,
+  rangeOf,
+  timestampSchema,
+} from "../../services/projects/schemas.ts";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Invalid } from "../../services/errors.ts";
@@ -5,9 +12,7 @@ import type { SearchKind, SearchMatch } from "../../services/fossil/mod.ts";
 import { newRoutes } from "../context.ts";
 import { json } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
-import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
-import { timestampSchema } from "./schemas.ts";
 
 /** The groups of an answer, by the kind of their matches. */
 export const GROUPS = {

@@ -1,4 +1,5 @@
 import type { Action } from "../../services/identity/mod.ts";
+import { OPERATION_ROUTES, OPERATIONS_WHILE_FULL } from "./operation_table.ts";
 
 /**
  * The callers that a route accepts, if not all: only those with an account; none with a session;
@@ -33,22 +34,7 @@ export const PROJECT_ROUTES = {
   "POST /api/workspaces/{name}/takeover": ["workspaces", "write"],
   "GET /api/timeline": ["timeline", "read"],
   "GET /api/activity": ["timeline", "read"],
-  "GET /api/tickets": ["tickets", "read"],
-  "POST /api/tickets": ["tickets", "write"],
-  "GET /api/tickets/unclaimed": ["tickets", "read"],
-  "GET /api/tickets/struck": ["tickets", "read"],
-  "GET /api/tickets/fields": ["tickets", "read"],
-  "POST /api/tickets/fields": ["tickets", "admin", "no passphrase"],
-  "DELETE /api/tickets/fields/{name}": ["tickets", "admin", "no passphrase"],
-  "GET /api/tickets/{uuid}": ["tickets", "read"],
-  "PATCH /api/tickets/{uuid}": ["tickets", "write"],
-  "GET /api/tickets/{uuid}/changes": ["tickets", "read"],
-  "POST /api/tickets/{uuid}/comments": ["tickets", "write"],
-  "DELETE /api/tickets/{uuid}/strikes": ["tickets", "write", "no passphrase"],
-  "GET /api/claims": ["claims", "read"],
-  "POST /api/tickets/{uuid}/claim": ["claims", "write"],
-  "POST /api/tickets/{uuid}/release": ["claims", "write"],
-  "POST /api/tickets/{uuid}/submit": ["claims", "write"],
+  ...OPERATION_ROUTES,
   "GET /api/branches": ["names", "read"],
   "GET /api/tags": ["names", "read"],
   "GET /api/contributors": ["names", "read"],
@@ -146,7 +132,7 @@ export const PROJECT_WHILE_HALTED: ReadonlySet<ProjectEndpoint> = new Set<Projec
 export const PROJECT_WHILE_FULL: ReadonlySet<ProjectEndpoint> = new Set<ProjectEndpoint>([
   "POST ",
   "POST /api/batch",
-  "POST /api/tickets/{uuid}/release",
+  ...OPERATIONS_WHILE_FULL,
   "POST /api/reviews/{id}/close",
   "PUT /api/protection",
 ]);

@@ -1,3 +1,4 @@
+import { htmlParameter, pageOf, pageParameters, rangeOf } from "../../services/projects/schemas.ts";
 import type { Context } from "hono";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
@@ -9,8 +10,6 @@ import { type AppEnv, newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
-import { htmlParameter } from "./html.ts";
-import { pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { technoteSchema, technotesSchema } from "./reading_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 

@@ -1,11 +1,17 @@
+import {
+  pageFields,
+  pageOf,
+  pageParameters,
+  rangeOf,
+  timestampSchema,
+} from "../../services/projects/schemas.ts";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { newRoutes } from "../context.ts";
 import { json } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
-import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
-import { checkinSchema, timestampSchema } from "./schemas.ts";
+import { checkinSchema } from "./schemas.ts";
 
 /** The conditions that both lists take. */
 const conditions = {

@@ -1,3 +1,4 @@
+import { timestampSchema } from "../../services/projects/schemas.ts";
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { z } from "../extended_zod.ts";
@@ -12,7 +13,6 @@ import { callerOf, confirm } from "../caller.ts";
 import { errorBody } from "../middleware/error_body.ts";
 import { errorSchema, json } from "../schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
-import { timestampSchema } from "./schemas.ts";
 
 /** The supported version of tus. */
 const VERSION = "1.0.0";

@@ -1,3 +1,10 @@
+import {
+  pageFields,
+  pageOf,
+  pageParameters,
+  rangeOf,
+  timestampSchema,
+} from "../../services/projects/schemas.ts";
 import type { Context } from "hono";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
@@ -8,9 +15,7 @@ import { MIMETYPES, pageNameSchema, wikiEditSchema } from "../../services/wiki/s
 import { type AppEnv, newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import { errorSchema, json, jsonRequest } from "../schemas.ts";
-import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
-import { timestampSchema } from "./schemas.ts";
 import { wikiDiffRoutes } from "./wiki_diff.ts";
 
 const refFields = {

@@ -1,11 +1,10 @@
+import { generationField } from "../../services/tickets/schemas.ts";
+import { pageFields, timestampSchema } from "../../services/projects/schemas.ts";
 import { z } from "../extended_zod.ts";
 import { MAX_PATH, TEXT_BOUNDS } from "../../services/fossil/front/mod.ts";
 import { lineSchema, longTextSchema } from "../../services/validation/schemas.ts";
 import { MAX_CHANGES, MAX_COMMIT_BYTES } from "../../services/workspaces/mod.ts";
 import { DESCRIPTIONS, errorSchema, json } from "../schemas.ts";
-import { generationField } from "./generation.ts";
-import { pageFields } from "./paging.ts";
-import { timestampSchema } from "./schemas.ts";
 
 const status = z.enum(["active", "merged", "abandoned"]);
 

@@ -1,3 +1,4 @@
+import { pageOf, pageParameters, rangeOf } from "../../services/projects/schemas.ts";
 import type { Context } from "hono";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
@@ -11,7 +12,6 @@ import { type AppEnv, newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { json, jsonRequest, optionalJsonRequest, wholeNumber } from "../schemas.ts";
 import { accountKeyOf } from "./account_keys.ts";
-import { pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import {
   workRequestOf,

@@ -4,6 +4,7 @@ import type { HeraldDesk } from "../../services/bots/mod.ts";
 import { heraldSourceSchema } from "../../services/bots/schemas.ts";
 import { Conflict, TooMany } from "../../services/errors.ts";
 import { placeOf } from "../../services/identity/mod.ts";
+import { Semaphore } from "../../services/kernel/semaphore.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import { route } from "../route.ts";
@@ -94,62 +95,6 @@ const LONGEST_WAIT_MS = 10_000;
 /** After how many seconds to send a long webhook again that found no place. */
 const RETRY_SECONDS = 10;
 
-interface LongWebhook {
-  readonly place: string;
-  readonly enter: () => void;
-}
-
-/** Who reads a long webhook, and who waits for it: GitHub does not send one again that was refused. */
-class LongWebhooks {
-  /** The places that have one that is being read. */
-  readonly #reading = new Set<string>();
-  readonly #waiting = new Set<LongWebhook>();
-
-  /**
-   * Waits for a turn.
-   *
-   * @param address the sender's
-   * @returns ends the turn
-   * @throws TooMany if too many wait, or after ten seconds
-   */
-  async enter(address: string): Promise<() => void> {
-    const place = placeOf(address);
-    if (this.#hasRoomFor(place)) this.#reading.add(place);
-    else await this.#wait(place);
-    return () => {
-      this.#reading.delete(place);
-      this.#admit();
-    };
-  }
-
-  #hasRoomFor(place: string): boolean {
-    return this.#reading.size < MAX_LONG && !this.#reading.has(place);
-  }
-
-  #wait(place: string): Promise<void> {
-    const own = [...this.#waiting].filter((other) => other.place === place).length;
-    if (own >= MAX_WAITING_OF_ONE || this.#waiting.size >= MAX_WAITING) throw noTurn();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting = { place, enter: resolve };
-    this.#waiting.add(waiting);
-    const timer = setTimeout(() => {
-      this.#waiting.delete(waiting);
-      reject(noTurn());
-    }, LONGEST_WAIT_MS);
-    return promise.finally(() => clearTimeout(timer));
-  }
-
-  /** Gives places that are free to those who have waited longest. */
-  #admit(): void {
-    for (const waiting of this.#waiting) {
-      if (!this.#hasRoomFor(waiting.place)) continue;
-      this.#waiting.delete(waiting);
-      this.#reading.add(waiting.place);
-      waiting.enter();
-    }
-  }
-}
-
 function noTurn(): TooMany {
   return new TooMany("Other long webhooks are being read; send it again later", RETRY_SECONDS);
 }
@@ -167,25 +112,29 @@ export function heraldWebhookRoutes(desk: HeraldDesk | null, limits: BodyLimits)
   });
   const maxBytes = Math.max(limits.maxBytes, WEBHOOK_BYTES);
   const reader = new BodyReader({ ...limits, maxBytes });
-  const long = new LongWebhooks();
+  // Those who wait are not refused at once: GitHub does not send one again that was refused.
+  const long = new Semaphore({
+    permits: MAX_LONG,
+    permitsPerKey: 1,
+    maxWaiting: MAX_WAITING,
+    maxWaitingPerKey: MAX_WAITING_OF_ONE,
+    maxWaitMs: LONGEST_WAIT_MS,
+    refusal: noTurn,
+  });
   return newRoutes().openapi(receive, async (context) => {
     // Senders send again what was not accepted.
     context.get("space").require();
     const { raw } = context.req;
     const { name } = context.req.valid("param");
     const headers = Object.fromEntries(raw.headers);
-    let leave = () => {};
+    using permits = new DisposableStack();
     const enter = async () => {
       required(desk).requireSource(name);
-      leave = await long.enter(context.get("address") ?? "");
+      permits.use(await long.acquire(placeOf(context.get("address") ?? "")));
     };
-    try {
-      const body = await reader.readBytes(raw, limits.maxBytes, enter);
-      const accepted = await required(desk).receive(name, headers, body);
-      return accepted === null ? context.body(null, 200) : context.json(accepted, 202);
-    } finally {
-      leave();
-    }
+    const body = await reader.readBytes(raw, limits.maxBytes, enter);
+    const accepted = await required(desk).receive(name, headers, body);
+    return accepted === null ? context.body(null, 200) : context.json(accepted, 202);
   });
 }
 

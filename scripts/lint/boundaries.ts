@@ -78,8 +78,9 @@ const downward: Check = (importer, specifier) => {
 };
 
 /**
- * A folder has two doors: `mod.ts`, and `schemas.ts` with what loads the library of schemas. A worker
- * loads only what runs there, so its module imports past both. Each file of the kernel is a door.
+ * A folder has a door, `mod.ts`, and doors that load the library of schemas: `schemas.ts`, and
+ * `operations.ts` with its operations. A worker loads only what runs there, so its module imports past
+ * all of them. Each file of the kernel is a door.
  */
 const door: Check = (importer, specifier) => {
   if (importer.endsWith("_worker.ts")) return null;
@@ -87,8 +88,8 @@ const door: Check = (importer, specifier) => {
   const folder = module === null ? null : folderOf(module);
   if (module === null || folder === null || !isIn(importer, BOUND_FOLDERS)) return null;
   if (folder === "services/kernel/") return null;
-  if (importer.startsWith(folder) || /\/(mod|schemas)\.ts$/.test(module)) return null;
-  return `Import ${folder}mod.ts, or its schemas.ts: ${module} is behind these doors`;
+  if (importer.startsWith(folder) || /\/(mod|schemas|operations?)\.ts$/.test(module)) return null;
+  return `Import ${folder}mod.ts, its schemas.ts or operations.ts: ${module} is behind them`;
 };
 
 /** See `routes/extended_zod.ts`. */

@@ -13,7 +13,7 @@ interface Subject {
 }
 
 /** A rule, and whom it is about. */
-interface Entry extends Subject {
+interface HaltedSubject extends Subject {
   readonly rule: HaltRule;
 }
 
@@ -30,7 +30,7 @@ export interface StoredChange {
 /** Reads the rules from the database. */
 export async function readRules({ tables }: Pick<Database, "tables">): Promise<HaltRules> {
   const rows = await tables.selectFrom("halts").selectAll().execute();
-  const of = (wanted: Entry["scope"]) =>
+  const of = (wanted: HaltedSubject["scope"]) =>
     new Map(
       rows.filter(({ scope }) => scope === wanted)
         .map((
@@ -66,7 +66,7 @@ export function writingRules(
   return [statement(first, { committed }), ...others.map((query) => statement(query))];
 }
 
-function entriesOf({ everybody, types, agents }: HaltRules): Entry[] {
+function entriesOf({ everybody, types, agents }: HaltRules): HaltedSubject[] {
   return [
     ...everybody === null ? [] : [{ scope: "everybody" as const, subject: "", rule: everybody }],
     ...Array.from(types, ([subject, rule]) => ({ scope: "type" as const, subject, rule })),
@@ -75,7 +75,10 @@ function entriesOf({ everybody, types, agents }: HaltRules): Entry[] {
 }
 
 /** The entries that others do not have, or with another rule. */
-function without(entries: readonly Entry[], others: readonly Entry[]): Entry[] {
+function without(
+  entries: readonly HaltedSubject[],
+  others: readonly HaltedSubject[],
+): HaltedSubject[] {
   const known = new Map(others.map((entry) => [keyOf(entry), entry.rule]));
   return entries.filter((entry) => known.get(keyOf(entry)) !== entry.rule);
 }
@@ -109,7 +112,7 @@ function keyOf({ scope, subject }: Subject): string {
   return `${scope} ${subject}`;
 }
 
-function rowOf({ scope, subject, rule }: Entry) {
+function rowOf({ scope, subject, rule }: HaltedSubject) {
   return {
     scope,
     subject,

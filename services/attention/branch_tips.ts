@@ -1,4 +1,5 @@
 import type { LoggedEvent } from "../events/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Project, ReadsAnywhere } from "../projects/mod.ts";
 
 /** Projects in memory. */
@@ -10,7 +11,7 @@ const MOVES = /^project\.(?:checkin|tag|imported|workspace|removed)$/;
 /** The newest check-in of each open branch, in memory: each project is read once after a change. */
 export class BranchTips {
   readonly #reads: Pick<ReadsAnywhere, "read">;
-  readonly #tips = new Map<string, Promise<ReadonlySet<string>>>();
+  readonly #tips = new BoundedMap<string, Promise<ReadonlySet<string>>>(MAX_PROJECTS);
 
   constructor(reads: Pick<ReadsAnywhere, "read">) {
     this.#reads = reads;
@@ -23,12 +24,10 @@ export class BranchTips {
     if (known !== undefined) return await known;
     const read = this.#read(project);
     this.#tips.set(id, read);
-    const [oldest = ""] = this.#tips.keys();
-    if (this.#tips.size > MAX_PROJECTS) this.#tips.delete(oldest);
     try {
       return await read;
     } catch {
-      if (this.#tips.get(id) === read) this.#tips.delete(id);
+      if (this.#tips.peek(id) === read) this.#tips.delete(id);
       return null;
     }
   }

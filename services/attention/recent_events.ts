@@ -1,4 +1,5 @@
 import type { EventLog, Following, LoggedEvent } from "../events/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 
 /** Newest events in memory. */
 const RECENT = 1000;
@@ -77,7 +78,7 @@ export class RecentEvents {
   readonly #onEvent: (event: LoggedEvent) => void;
   readonly #onGap: () => void;
   #events: LoggedEvent[] = [];
-  readonly #lastByActor = new Map<string, LoggedEvent>();
+  readonly #lastByActor = new BoundedMap<string, LoggedEvent>(MAX_ACTORS);
   #opening: Promise<void> | null = null;
   #following: Following | null = null;
   #isClosed = false;
@@ -115,7 +116,7 @@ export class RecentEvents {
 
   /** The last event that an account caused, or null. */
   lastOf(accountId: string): LoggedEvent | null {
-    return this.#lastByActor.get(accountId) ?? null;
+    return this.#lastByActor.peek(accountId) ?? null;
   }
 
   close(): void {
@@ -160,11 +161,6 @@ export class RecentEvents {
     this.#events.push(event);
     // Half as many again: the list is moved for every 500th event alone.
     if (this.#events.length > RECENT * 1.5) this.#events = this.#events.slice(-RECENT);
-    if (event.actor_id === null) return;
-    this.#lastByActor.delete(event.actor_id);
-    this.#lastByActor.set(event.actor_id, event);
-    if (this.#lastByActor.size <= MAX_ACTORS) return;
-    const [oldest = ""] = this.#lastByActor.keys();
-    this.#lastByActor.delete(oldest);
+    if (event.actor_id !== null) this.#lastByActor.set(event.actor_id, event);
   }
 }

@@ -1,4 +1,5 @@
 import type { LoggedEvent } from "../events/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Project, ReadsAnywhere } from "../projects/mod.ts";
 
 /** Most titles in memory. */
@@ -20,7 +21,7 @@ interface Group {
 /** The titles of tickets, in memory: each is read once, and events renew it. */
 export class TicketTitles {
   readonly #reads: Pick<ReadsAnywhere, "read">;
-  readonly #titles = new Map<string, string>();
+  readonly #titles = new BoundedMap<string, string>(MAX_TITLES);
 
   constructor(reads: Pick<ReadsAnywhere, "read">) {
     this.#reads = reads;
@@ -33,7 +34,7 @@ export class TicketTitles {
   async of(tickets: readonly TicketKey[]): Promise<readonly string[]> {
     const missing = new Map<string, Group>();
     for (const { project, ticket } of tickets) {
-      if (this.#titles.has(keyOf(project.id, ticket))) continue;
+      if (this.#titles.peek(keyOf(project.id, ticket)) !== undefined) continue;
       const group = missing.get(project.id) ?? { project, ids: [] };
       group.ids.push(ticket);
       missing.set(project.id, group);
@@ -48,7 +49,7 @@ export class TicketTitles {
   take({ type, data }: LoggedEvent): void {
     if (type !== "project.ticket") return;
     const key = keyOf(String(data["project_id"]), String(data["ticket"]));
-    if (this.#titles.has(key)) this.#titles.set(key, String(data["title"]));
+    if (this.#titles.peek(key) !== undefined) this.#titles.set(key, String(data["title"]));
   }
 
   /** Forgets everything, because events may be missing. */
@@ -62,18 +63,10 @@ export class TicketTitles {
         project,
         (repository) => repository.tickets({ only: ids, limit: ids.length, offset: 0 }),
       );
-      for (const { uuid, title } of tickets) this.#hold(keyOf(project.id, uuid), title);
+      for (const { uuid, title } of tickets) this.#titles.set(keyOf(project.id, uuid), title);
     } catch {
       // The home page shows the id of a ticket whose repository cannot be read now.
     }
-  }
-
-  #hold(key: string, title: string): void {
-    if (this.#titles.size >= MAX_TITLES) {
-      const [oldest = ""] = this.#titles.keys();
-      this.#titles.delete(oldest);
-    }
-    this.#titles.set(key, title);
   }
 }
 

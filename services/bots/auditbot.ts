@@ -46,7 +46,7 @@ const entrySchema = z.object({
   nick: z.string(),
   text: z.string(),
 });
-type Entry = z.infer<typeof entrySchema>;
+type AuditRecord = z.infer<typeof entrySchema>;
 const recordSchema = z.array(entrySchema);
 
 /** What RECENT and QUERY show. */
@@ -66,14 +66,14 @@ interface Window {
 class Auditbot implements BotInstance {
   readonly #context: BotContext<"auditbot">;
   readonly #eventLog: Pick<EventLog, "read" | "newest">;
-  readonly #record: Entry[];
+  readonly #record: AuditRecord[];
   readonly #windows = new Map<ChannelActivity["kind"], Window>();
   #isStoring = false;
 
   constructor(
     context: BotContext<"auditbot">,
     eventLog: Pick<EventLog, "read" | "newest">,
-    record: readonly Entry[],
+    record: readonly AuditRecord[],
   ) {
     this.#context = context;
     this.#eventLog = eventLog;
@@ -171,7 +171,7 @@ class Auditbot implements BotInstance {
     });
   }
 
-  #add(entry: Entry): void {
+  #add(entry: AuditRecord): void {
     this.#record.push(entry);
     if (this.#record.length > MAX_ENTRIES) this.#record.shift();
     if (this.#isStoring) return;
@@ -207,7 +207,7 @@ function shownEvent({ time, type, actor, data }: LoggedEvent): Shown {
   return { time: Date.parse(time), text: `${type} by ${actor} ${fields.join(" ")}` };
 }
 
-function shownEntry({ time, type, channel, nick, text }: Entry): Shown {
+function shownEntry({ time, type, channel, nick, text }: AuditRecord): Shown {
   return { time, text: `${type} ${channel} ${nick} ${text}` };
 }
 

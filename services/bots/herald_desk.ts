@@ -3,6 +3,7 @@ import { Conflict, Invalid, NotFound, TooMany, Unauthorized, Unavailable } from 
 import { newEvent } from "../events/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import { channelName, foldCase } from "../irc/mod.ts";
+import { WorkerPool } from "../kernel/worker_pool.ts";
 import type { BotSettings } from "../policies/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { startThread } from "../threads.ts";
@@ -32,8 +33,9 @@ const RETRY_SECONDS = 2;
 /** Bodies up to this length are read on the main thread, which takes a few milliseconds. */
 const SHORT_BYTES = 262_144;
 
-/** How long it may take to read a longer one, in milliseconds. */
+/** How long it may take to read a longer one, in milliseconds, and how many are read at a time. */
 const READING_MS = 10_000;
+const READERS = 3;
 
 /** What became of a notice. */
 export interface Accepted {
@@ -57,6 +59,7 @@ export class HeraldDesk {
   readonly #options: HeraldDeskOptions;
   readonly #state: BotState;
   readonly #deliveries: HeraldDeliveries;
+  readonly #readers: WorkerPool<Arrived, ReadDelivery>;
   #sources: StoredSource[] = [];
   /** As it is stored. */
   #waiting: readonly StoredNotice[] = [];
@@ -76,6 +79,7 @@ export class HeraldDesk {
   constructor(options: HeraldDeskOptions) {
     this.#options = options;
     this.#deliveries = new HeraldDeliveries(options.database, options.scheduler);
+    this.#readers = readersOf(options.scheduler);
     this.#state = new BotState({ ...options, bot: "herald" });
   }
 
@@ -200,7 +204,10 @@ export class HeraldDesk {
     const secret = await this.#secretOf(name, version);
     const arrived = { source: name, kind, headers, body, secret, now: scheduler.now() };
     const isShort = known === undefined || body.length <= SHORT_BYTES;
-    const read = isShort ? readDelivery(arrived) : await readElsewhere(arrived, scheduler);
+    const read = isShort ? readDelivery(arrived) : await this.#readers.call(arrived, {
+      limitMs: READING_MS,
+      transfer: [body.buffer],
+    });
     if (known === undefined || read.kind === "unproven") throw unproven();
     if (read.kind === "invalid") throw new Invalid(read.message);
     return await this.#deliveries.once(
@@ -318,29 +325,22 @@ export class HeraldDesk {
   }
 }
 
-/**
- * Reads a webhook in a thread of its own.
- *
- * @throws Unavailable if it takes too long, or no thread can start
- */
-async function readElsewhere(arrived: Arrived, scheduler: Scheduler): Promise<ReadDelivery> {
-  const url = new URL("./herald_worker.ts", import.meta.url);
-  const worker = startThread(() => new Worker(url, { type: "module", name: "herald" }));
-  const { promise, resolve, reject } = Promise.withResolvers<ReadDelivery>();
-  const fail = () => reject(new Unavailable("The body could not be read; try again"));
-  worker.onmessage = ({ data }: MessageEvent<ReadDelivery>) => resolve(data);
-  worker.onerror = (event) => {
-    event.preventDefault();
-    fail();
-  };
-  const cancel = scheduler.after(READING_MS, fail);
-  try {
-    worker.postMessage(arrived, [arrived.body.buffer]);
-    return await promise;
-  } finally {
-    cancel();
-    worker.terminate();
-  }
+/** Reads long webhooks, each in a thread of its own, which ends with it. */
+function readersOf(scheduler: Scheduler): WorkerPool<Arrived, ReadDelivery> {
+  const unreadable = () => new Unavailable("The body could not be read; try again");
+  return new WorkerPool({
+    start: () => {
+      const url = new URL("./herald_worker.ts", import.meta.url);
+      return startThread(() => new Worker(url, { type: "module", name: "herald" }));
+    },
+    workers: READERS,
+    idleMs: 0,
+    full: unreadable,
+    lost: unreadable,
+    unusable: unreadable,
+    closed: unreadable,
+    after: (ms, task) => scheduler.after(ms, task),
+  });
 }
 
 function unproven(): Unauthorized {

@@ -1,5 +1,6 @@
-/** Reads one long webhook off the main thread. */
+/** Reads long webhooks off the main thread. */
 /// <reference lib="deno.worker" />
-import { type Arrived, readDelivery } from "./herald_reading.ts";
+import { serveCalls } from "../kernel/serve_calls.ts";
+import { readDelivery } from "./herald_reading.ts";
 
-self.onmessage = ({ data }: MessageEvent<Arrived>) => self.postMessage(readDelivery(data));
+serveCalls(() => readDelivery);

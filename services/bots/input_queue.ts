@@ -1,7 +1,14 @@
+import { BoundedQueue } from "../kernel/bounded_queue.ts";
+
 /** Most inputs that wait for a bot. */
 const MAX_WAITING = 1000;
 
 type Task = () => void | Promise<void> | undefined;
+
+/** One that waits; the same task may wait several times. */
+interface Input {
+  readonly task: Task;
+}
 
 /**
  * What happens, for one bot: one thing after the other. While nothing waits, the bot gets it at
@@ -10,7 +17,7 @@ type Task = () => void | Promise<void> | undefined;
 export class InputQueue {
   readonly #onFailure: (error: unknown) => void;
   readonly #onDropped: (count: number) => void;
-  #waiting: Task[] = [];
+  readonly #waiting = new BoundedQueue<Input>({ max: MAX_WAITING });
   #running: Promise<void> | null = null;
   /** Whether a task runs that may add others. */
   #isInTask = false;
@@ -22,22 +29,19 @@ export class InputQueue {
   }
 
   add(task: Task): void {
-    if (this.#waiting.length >= MAX_WAITING) {
-      this.#dropped++;
-      return;
-    }
-    this.addOwn(task);
+    if (this.#isFree) this.#runAll({ task });
+    else if (!this.#waiting.tryAdd({ task })) this.#dropped++;
   }
 
   /** Adds a task of the bot itself, which is never dropped: the bot counts on it. */
   addOwn(task: Task): void {
-    this.#waiting.push(task);
-    if (this.#running === null && !this.#isInTask) this.#runAll();
+    if (this.#isFree) this.#runAll({ task });
+    else this.#waiting.add({ task });
   }
 
   /** Forgets what waits. Resolves when the present task is done. */
   async close(): Promise<void> {
-    this.#waiting = [];
+    this.#waiting.clear();
     await this.#running;
   }
 
@@ -46,14 +50,18 @@ export class InputQueue {
     while (this.#running !== null) await this.#running;
   }
 
+  /** Whether nothing runs, so that nothing waits either. */
+  get #isFree(): boolean {
+    return this.#running === null && !this.#isInTask;
+  }
+
   /** Runs tasks until one of them takes time. */
-  #runAll(): void {
-    let task: Task | undefined;
-    while (this.#running === null && (task = this.#waiting.shift()) !== undefined) {
+  #runAll(first = this.#waiting.take()): void {
+    for (let input = first; input !== undefined; input = this.#next()) {
       if (this.#dropped > 0) this.#tellDropped();
       this.#isInTask = true;
       try {
-        const result = task();
+        const result = input.task();
         if (result !== undefined) this.#wait(result);
       } catch (error) {
         this.#onFailure(error);
@@ -61,6 +69,10 @@ export class InputQueue {
         this.#isInTask = false;
       }
     }
+  }
+
+  #next(): Input | undefined {
+    return this.#running === null ? this.#waiting.take() : undefined;
   }
 
   #wait(result: Promise<void>): void {

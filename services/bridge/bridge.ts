@@ -29,7 +29,7 @@ import type {
   NewPost,
 } from "./options.ts";
 import type { Outbox } from "./outbox.ts";
-import type { Permits } from "./permits.ts";
+import type { ChannelAuthorization } from "./authorization.ts";
 import type { Playback } from "./playback.ts";
 import type { LineMarks, Posting } from "./posting.ts";
 import type { Readiness } from "./readiness.ts";
@@ -59,7 +59,7 @@ export class Bridge {
   readonly #reading: ChannelReading;
   readonly #posting: Posting;
   readonly #archive: Pick<MessageArchive, "has"> | null;
-  readonly #permits: Permits;
+  readonly #authorization: ChannelAuthorization;
   readonly #sharing: NodeSharing | null;
   readonly #ears = new Set<BridgeEars>();
   #stopping: Promise<void> | null = null;
@@ -81,7 +81,7 @@ export class Bridge {
     this.#reading = parts.reading;
     this.#posting = parts.posting;
     this.#archive = options.archive ?? null;
-    this.#permits = parts.permits;
+    this.#authorization = parts.authorization;
     this.#sharing = parts.sharing;
   }
 
@@ -290,7 +290,7 @@ export class Bridge {
     post: Composition,
     principal: Principal | null = null,
   ): Promise<void> {
-    const permit = this.#permits.of(principal);
+    const permit = this.#authorization.of(principal);
     try {
       await this.whenReady();
       await this.#posting.say(nick, post, { principal, permit });
@@ -361,7 +361,7 @@ export class Bridge {
     const reason = "The server is shutting down";
     this.#readiness.end(reason);
     this.#access.close();
-    this.#permits.close();
+    this.#authorization.close();
     this.#sharing?.close();
     this.#channels.close(reason);
     for (const waiting of [this.#outbox, this.#playback]) waiting.clear(new Unavailable(reason));

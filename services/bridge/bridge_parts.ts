@@ -10,7 +10,7 @@ import { readChannelName } from "./names.ts";
 import { NodeSharing } from "./node_sharing.ts";
 import type { BridgeEars, BridgeOptions } from "./options.ts";
 import { Outbox } from "./outbox.ts";
-import { Permits } from "./permits.ts";
+import { ChannelAuthorization } from "./authorization.ts";
 import { Playback } from "./playback.ts";
 import { Posting } from "./posting.ts";
 import { Readiness } from "./readiness.ts";
@@ -30,7 +30,7 @@ export interface BridgeParts {
   readonly intake: Intake;
   readonly reading: ChannelReading;
   readonly posting: Posting;
-  readonly permits: Permits;
+  readonly authorization: ChannelAuthorization;
   /** Null without nodes. */
   readonly sharing: NodeSharing | null;
 }
@@ -84,11 +84,11 @@ export function connectParts(
   const intake = new Intake({ ...parts, onHeard, onPosted, onRedacted, onLogged });
   const searching = new Searching({ ...parts, archive: options.archive ?? null });
   const reading = new ChannelReading({ ...parts, entry, searching, webUserTtlMilliseconds });
-  const permits = new Permits(options.credentials ?? null);
+  const authorization = new ChannelAuthorization(options.credentials ?? null);
   const room = () => options.archive?.room() ?? null;
   const { mentions } = options;
-  const posting = new Posting({ ...parts, nick, entry, speakers, permits, room, mentions });
-  return { ...below, entry, intake, reading, posting, permits };
+  const posting = new Posting({ ...parts, nick, entry, speakers, authorization, room, mentions });
+  return { ...below, entry, intake, reading, posting, authorization };
 }
 
 function makeLink(

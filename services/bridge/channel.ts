@@ -1,4 +1,5 @@
 import { foldCase } from "../irc/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Confirmation } from "./confirmation.ts";
 import type { MessageLog } from "../messages/mod.ts";
 import type { LinkMessage } from "./link_events.ts";
@@ -47,9 +48,11 @@ export class Channel {
   /** When the channel was last read, posted to or joined, in Unix milliseconds. */
   usedAt: number;
   /** The same for each agent, by internal id; null stands for the operator. */
-  readonly #uses = new Map<string | null, number>();
+  readonly #uses = new BoundedMap<string | null, number>(MAX_USERS);
   readonly #members = new Map<string, string>();
-  readonly #present = new Map<string, { readonly nick: string; readonly seenAt: number }>();
+  readonly #present = new BoundedMap<string, { readonly nick: string; readonly seenAt: number }>(
+    MAX_PRESENT,
+  );
 
   constructor(name: string, log: MessageLog<ChannelText>, now: number) {
     this.name = name;
@@ -71,11 +74,7 @@ export class Channel {
   /** Records that an agent, or with null the operator, reads, posts or joins. */
   use(agent: string | null, now: number): void {
     this.usedAt = now;
-    this.#uses.delete(agent);
     this.#uses.set(agent, now);
-    if (this.#uses.size <= MAX_USERS) return;
-    const [oldest = null] = this.#uses.keys();
-    this.#uses.delete(oldest);
   }
 
   /** When it was last read or left by somebody who is not told apart; null if others came later. */
@@ -127,18 +126,14 @@ export class Channel {
   /** Records a visit over HTTP at this time, unless a later one is known. */
   setPresent(nick: string, seenAt: number): void {
     const key = foldCase(nick);
-    if ((this.#present.get(key)?.seenAt ?? 0) > seenAt) return;
-    this.#present.delete(key);
+    if ((this.#present.peek(key)?.seenAt ?? 0) > seenAt) return;
     this.#present.set(key, { nick, seenAt });
-    if (this.#present.size <= MAX_PRESENT) return;
-    const [oldest] = this.#present.keys();
-    if (oldest !== undefined) this.#present.delete(oldest);
   }
 
   /** The nicks of members on IRC and of visitors over HTTP since this time, sorted. */
   users(after: number): string[] {
     const users = new Map(this.#members);
-    for (const [key, { nick, seenAt }] of this.#present) {
+    for (const [key, { nick, seenAt }] of this.#present.entries()) {
       if (seenAt <= after) this.#present.delete(key);
       else if (!users.has(key)) users.set(key, nick);
     }

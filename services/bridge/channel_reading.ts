@@ -1,7 +1,7 @@
 import { NotFound } from "../errors.ts";
 import { type Caller, OPERATOR } from "../identity/mod.ts";
 import { checkQuery, type MessageQuery, MessageReaders } from "../messages/mod.ts";
-import type { PlaceCaller } from "../places.ts";
+import type { Holder } from "../caller_quota.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { ChannelAccess } from "./access.ts";
 import type { Channel } from "./channel.ts";
@@ -23,7 +23,7 @@ import type { Readiness } from "./readiness.ts";
 import type { Searching } from "./searching.ts";
 
 /** Whose place a reader inside this process takes. */
-const INTERNAL: PlaceCaller = { principal: OPERATOR, address: null };
+const INTERNAL: Holder = { principal: OPERATOR, address: null };
 
 export interface ChannelReadingOptions {
   readonly readiness: Readiness;
@@ -184,7 +184,7 @@ export class ChannelReading {
   async #read(
     entered: Channel,
     query: MessageQuery,
-    reader: PlaceCaller,
+    reader: Holder,
   ): Promise<ChannelMessage[]> {
     const { playback, bufferSize } = this.#options;
     const { since, before, limit = bufferSize } = query;
@@ -203,7 +203,7 @@ export class ChannelReading {
   async #firstMessages(
     name: string,
     query: MessageQuery,
-    reader: PlaceCaller,
+    reader: Holder,
   ): Promise<ChannelMessage[]> {
     const { before, waitSeconds = 0, limit = this.#options.bufferSize } = query;
     if (waitSeconds === 0 || before !== undefined) return [];

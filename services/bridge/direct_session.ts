@@ -2,10 +2,10 @@ import type { DirectConnection } from "../irc/mod.ts";
 import { DirectEvents, type DirectSelf } from "./direct_events.ts";
 import { speakerTags } from "./protocol.ts";
 import {
+  bytesLeftFor,
   type Delivery,
   type DirectConnect,
   MAX_UNDERSCORES,
-  roomFor,
   type Session,
   type SessionOptions,
   UPKEEP_MILLISECONDS,
@@ -128,7 +128,7 @@ export class DirectSession implements Session {
 
   room(channel: string): number {
     const lineLength = Number(this.#supported.get("LINELEN")) || 0;
-    return roomFor(channel, { ...this.#self, lineLength });
+    return bytesLeftFor(channel, { ...this.#self, lineLength });
   }
 
   #send(command: string, params: readonly string[], tags = NO_TAGS, id?: string): void {

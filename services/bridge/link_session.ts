@@ -10,9 +10,9 @@ import { PendingAcks } from "./pending_acks.ts";
 import type { PlainLines } from "./plain_lines.ts";
 import { QUIET, speakerTags } from "./protocol.ts";
 import {
+  bytesLeftFor,
   type Delivery,
   MAX_UNDERSCORES,
-  roomFor,
   type Session,
   type SessionOptions,
   UPKEEP_MILLISECONDS,
@@ -167,7 +167,7 @@ export class LinkSession implements Session {
 
   room(channel: string): number {
     const lineLength = Number(this.#options.client.network.supports("LINELEN")) || 0;
-    return roomFor(channel, { nick: this.nick, userHost: this.#userHost, lineLength });
+    return bytesLeftFor(channel, { nick: this.nick, userHost: this.#userHost, lineLength });
   }
 
   #has(capability: string): boolean {

@@ -7,7 +7,7 @@ import type { Log } from "../log.ts";
 import type { Follower, Gap, Logged, MessageSearch } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { BridgeNodes } from "./node_sharing.ts";
-import type { Credentials } from "./permits.ts";
+import type { Credentials } from "./authorization.ts";
 import type { MessageArchive } from "./searching.ts";
 import type { ChannelStore, StoredChannel } from "./stored_channels.ts";
 import type { DirectConnect } from "./session.ts";

@@ -7,7 +7,7 @@ export interface Unanswered {
 }
 
 /** A message, or a PING sent between messages. */
-type Entry = Unanswered | { readonly token: string };
+type PendingAck = Unanswered | { readonly token: string };
 
 /**
  * Replies that refuse a JOIN, an INVITE, a change of mode or of nick, and never a message, though
@@ -23,7 +23,7 @@ const NOT_ABOUT_MESSAGES = new Set(
  * messages before it are handled.
  */
 export class PendingAcks {
-  #entries: Entry[] = [];
+  #entries: PendingAck[] = [];
   #lastToken = 0;
 
   /** Records an outgoing message. */

@@ -8,7 +8,7 @@ import type { Link } from "./link.ts";
 import type { LinkRefusal } from "./link_events.ts";
 import type { Mentions, NewPost, Speaker, Speakers } from "./options.ts";
 import type { Outbox } from "./outbox.ts";
-import type { Permit, Permits } from "./permits.ts";
+import type { ChannelAuthorization, Permit } from "./authorization.ts";
 import { byteLength, linesOf, splitLine } from "./text.ts";
 
 /** ERR_NOSUCHNICK: nobody has the nick. */
@@ -31,7 +31,7 @@ export interface PostingOptions {
   readonly entry: ChannelEntry;
   /** If absent, the bridge speaks for all callers, without limits. */
   readonly speakers?: Speakers | undefined;
-  readonly permits: Permits;
+  readonly authorization: ChannelAuthorization;
   /** As in `MessageArchive`; always null if nothing is stored here. */
   readonly room: () => Promise<void> | null;
   /** As in `BridgeOptions`. */
@@ -69,9 +69,9 @@ export class Posting {
 
   /** As `Bridge.post`, in the channel with this name. */
   async post(name: string, post: NewPost, caller: Caller): Promise<void> {
-    const { nick, entry, permits, speakers, scheduler, mentions } = this.#options;
+    const { nick, entry, authorization, speakers, scheduler, mentions } = this.#options;
     const { principal } = caller;
-    const permit = permits.of(principal);
+    const permit = authorization.of(principal);
     this.#requireTurn(principal);
     try {
       const composed = compose(post, principal);
@@ -158,7 +158,7 @@ export class Posting {
     const [piece = ""] = splitLine(text, Math.max(link.room(name) - byteLength(prefix), 1));
     const sent = { nick: bot ?? nick, text: piece, speaker, isQuiet: true, prefix };
     const { labels, echoed } = outbox.add([sent], link.admit(1));
-    const mayGo = this.#mayGo(this.#options.permits.of(null));
+    const mayGo = this.#mayGo(this.#options.authorization.of(null));
     link.say(name, [prefix + piece], labels, { speaker, isQuiet: true, id, mayGo });
     await echoed;
   }

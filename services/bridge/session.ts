@@ -106,7 +106,7 @@ const LONGEST_USER_HOST = 32 + 1 + 64;
  * @param lineLength the server's limit; 0 if unknown
  * @param userHost ours; empty if unknown
  */
-export function roomFor(
+export function bytesLeftFor(
   target: string,
   { nick, userHost, lineLength }: { nick: string; userHost: string; lineLength: number },
 ): number {

@@ -12,6 +12,7 @@ import {
 } from "../irc/mod.ts";
 import { type Gap, parseMicroseconds } from "../messages/mod.ts";
 import type { VirtualUsers } from "../irc_server/virtual_users/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { ReadPositions } from "./chats.ts";
 import { MAX_CORRESPONDENTS, type PrivateFeed } from "./private_feed.ts";
@@ -56,7 +57,7 @@ export interface ConversationsOptions {
 export class Conversations {
   readonly #options: ConversationsOptions;
   /** The accounts whose correspondents from before the start are known, by internal id. */
-  readonly #recalled = new Map<string, Promise<void>>();
+  readonly #recalled = new BoundedMap<string, Promise<void>>(MAX_RECALLED);
 
   constructor(options: ConversationsOptions) {
     this.#options = options;
@@ -75,11 +76,7 @@ export class Conversations {
     const { feed, positions } = this.#options;
     const { id, name } = caller.principal;
     if (id === null) return [];
-    const recalled = this.#recalled.get(id) ?? this.#recall(caller);
-    this.#recalled.set(id, recalled);
-    const [oldest = ""] = this.#recalled.keys();
-    if (this.#recalled.size > MAX_RECALLED) this.#recalled.delete(oldest);
-    await recalled;
+    await this.#recalled.use(id, () => this.#recall(caller));
     return feed.received(name)
       .filter(({ nick, time }) => time > (positions.readUpTo(name, nick) ?? 0));
   }

@@ -1,5 +1,6 @@
 import type { ChannelMessage } from "../bridge/mod.ts";
 import { foldCase } from "../irc/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 
 /** Whether a text of a speaker addresses the user of a nick. */
 export type NameTest = (text: string, nick: string, speaker: string) => boolean;
@@ -17,7 +18,7 @@ interface Count {
 
 /** Counts the unread messages that name their reader. It looks at each message once. */
 export class MentionCounts {
-  readonly #counts = new Map<string, Count>();
+  readonly #counts = new BoundedMap<string, Count>(MAX_COUNTS);
 
   /**
    * @param unread the messages that the account has not read, oldest first
@@ -44,10 +45,7 @@ export class MentionCounts {
       if (message === undefined || message.timestamp <= counted.last) break;
       if (foldCase(message.nick) !== own && names(message.text, account, message.nick)) mentions++;
     }
-    this.#counts.delete(key);
     this.#counts.set(key, { readUpTo, last: newest, mentions });
-    const [oldest = ""] = this.#counts.keys();
-    if (this.#counts.size > MAX_COUNTS) this.#counts.delete(oldest);
     return mentions;
   }
 }

@@ -113,11 +113,11 @@ export class Checks {
     report: Report,
     { caller, actor }: { readonly caller: Caller; readonly actor: Actor },
   ): Promise<{ readonly check: Check; readonly isNew: boolean }> {
-    const giveBack = this.#quota.take(caller.principal);
+    const counted = this.#quota.take(caller.principal);
     try {
       return await this.#store(project, report, { caller, actor });
     } catch (error) {
-      giveBack();
+      counted[Symbol.dispose]();
       throw error;
     }
   }

@@ -18,6 +18,7 @@ import {
   ProjectRestores,
 } from "../moves/mod.ts";
 import type { NodeLinks, Nodes } from "../nodes/mod.ts";
+import { OutboundClient } from "../outbound/mod.ts";
 import { type NotificationDoors, type Notifications, openNotifications } from "./notifications.ts";
 import { Markup } from "../markup/mod.ts";
 import { TicketNotes } from "../notifications/mod.ts";
@@ -357,15 +358,12 @@ async function openWebhooks(
   const { leadership, nodes } = options.place;
   const clock = () => scheduler.now();
   const webhooks = await Webhooks.open({ database, projects, eventLog, key, clock });
-  const transport = {
-    allowPrivate: webhookConfig.allow_private,
-    timeLimit: webhookConfig.timeout_seconds * 1000,
-  };
   const webhookSender = new WebhookSender({
     database,
     webhooks,
     eventLog,
-    transport,
+    client: new OutboundClient({ allowPrivate: webhookConfig.allow_private }),
+    timeLimit: webhookConfig.timeout_seconds * 1000,
     scheduler,
     log,
     halts: options.halts,

@@ -10,6 +10,7 @@ import {
 } from "kysely";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Unavailable } from "../errors.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { SqlValue } from "./protocol.ts";
 import { isTrouble } from "./sqlite/mod.ts";
 
@@ -32,7 +33,7 @@ export function readingDialect(database: DatabaseSync): Dialect {
 
 class ReadingConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #statements = new BoundedMap<string, StatementSync>(CACHED_STATEMENTS);
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -57,7 +58,6 @@ class ReadingConnection implements DatabaseConnection {
   #prepared(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
-      if (this.#statements.size >= CACHED_STATEMENTS) this.#statements.clear();
       statement = this.#database.prepare(sql);
       this.#statements.set(sql, statement);
     }

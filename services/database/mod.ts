@@ -1,5 +1,4 @@
 /** The app database, in a SQLite file or in PostgreSQL. */
-export { BatchedWrites, type BatchedWritesOptions } from "./batched_writes.ts";
 export { type ChainedRow, eventHash } from "./chain.ts";
 export { type Change, type Committed, statement } from "./change.ts";
 export { Database } from "./database.ts";

@@ -1,4 +1,5 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Part } from "../threads/mod.ts";
 import { isLocked, isTrouble, rollBack } from "./sqlite/mod.ts";
 import { configureConnection } from "./connection.ts";
@@ -16,7 +17,7 @@ const CACHED_STATEMENTS = 200;
 class Writer {
   readonly #database: DatabaseSync;
   readonly #journal: SqliteJournal;
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #statements = new BoundedMap<string, StatementSync>(CACHED_STATEMENTS);
 
   constructor(request: OpenRequest) {
     this.#database = new DatabaseSync(request.path);
@@ -97,7 +98,6 @@ class Writer {
   #run({ sql, parameters }: WireStatement): number {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
-      if (this.#statements.size >= CACHED_STATEMENTS) this.#statements.clear();
       statement = this.#database.prepare(sql);
       this.#statements.set(sql, statement);
     }

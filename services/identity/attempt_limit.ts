@@ -16,7 +16,7 @@ export type Permit =
   /** Too many attempts are being checked at this moment. */
   | { readonly kind: "busy" };
 
-interface Entry {
+interface FailedAttempts {
   /** When attempts failed, oldest first. */
   readonly failedAt: number[];
   /** Running attempts. */
@@ -29,7 +29,7 @@ interface Entry {
  */
 export class AttemptLimit {
   readonly #options: AttemptLimitOptions;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, FailedAttempts>();
 
   constructor(options: AttemptLimitOptions) {
     this.#options = options;
@@ -66,9 +66,9 @@ export class AttemptLimit {
     if (entry.pending > 0 || entry.failedAt.length > 0) this.#entries.set(key, entry);
   }
 
-  #add(key: string): Entry {
+  #add(key: string): FailedAttempts {
     if (this.#entries.size >= this.#options.keys) this.#makeRoom();
-    const entry: Entry = { failedAt: [], pending: 0 };
+    const entry: FailedAttempts = { failedAt: [], pending: 0 };
     this.#entries.set(key, entry);
     return entry;
   }
@@ -83,7 +83,7 @@ export class AttemptLimit {
   }
 }
 
-function forgetBefore({ failedAt }: Entry, time: number): void {
+function forgetBefore({ failedAt }: FailedAttempts, time: number): void {
   const kept = failedAt.findIndex((failed) => failed > time);
   failedAt.splice(0, kept < 0 ? failedAt.length : kept);
 }

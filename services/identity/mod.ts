@@ -48,7 +48,7 @@ export {
   type Scope,
   SCOPES,
 } from "./principal.ts";
-export { isOverseer, roomFor } from "./reserve.ts";
+export { isOverseer, quotaFor } from "./reserve.ts";
 export { type LoginMethod, type Refusal, type RefusalReason, Refusals } from "./refusals.ts";
 export { type IdentityServices, type IdentityServicesOptions, openIdentity } from "./open.ts";
 export type { TokenRequest } from "./schemas.ts";

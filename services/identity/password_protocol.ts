@@ -5,8 +5,7 @@ export type PasswordRequest =
   | { readonly kind: "hash"; readonly password: string; readonly cost: PasswordCosts["argon2"] }
   | { readonly kind: "verify"; readonly password: string; readonly hash: string };
 
-/** The worker's answer: a hash, the result of a check, or a failure. */
-export type PasswordResponse =
+/** The worker's answer: a hash, or the result of a check. */
+export type PasswordAnswer =
   | { readonly kind: "hash"; readonly hash: string }
-  | { readonly kind: "verify"; readonly matches: boolean }
-  | { readonly kind: "failed"; readonly message: string };
+  | { readonly kind: "verify"; readonly matches: boolean };

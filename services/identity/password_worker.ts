@@ -1,8 +1,9 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 import { argon2id, argon2Verify } from "hash-wasm";
+import { serveCalls } from "../kernel/serve_calls.ts";
 import { giveWay } from "./thread_priority.ts";
-import type { PasswordRequest, PasswordResponse } from "./password_protocol.ts";
+import type { PasswordAnswer, PasswordRequest } from "./password_protocol.ts";
 
 /**
  * The number of passwords after which memory is freed: each takes 19 MiB, which the runtime frees
@@ -13,7 +14,7 @@ const COLLECT_EVERY = 4;
 /** Present if the runtime was started with `--expose-gc`. */
 const { gc: collectGarbage } = globalThis as { gc?: () => void };
 
-async function answer(request: PasswordRequest): Promise<PasswordResponse> {
+async function answer(request: PasswordRequest): Promise<PasswordAnswer> {
   const { password } = request;
   if (request.kind === "verify") {
     return { kind: "verify", matches: await argon2Verify({ password, hash: request.hash }) };
@@ -28,20 +29,16 @@ async function answer(request: PasswordRequest): Promise<PasswordResponse> {
   return { kind: "hash", hash };
 }
 
-/** Each message is a request, answered by one message. */
-function serve(): void {
+serveCalls(() => {
   giveWay();
   let answered = 0;
-  self.onmessage = async ({ data }: MessageEvent<PasswordRequest>) => {
+  return async (request: PasswordRequest) => {
     try {
-      self.postMessage(await answer(data));
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      self.postMessage({ kind: "failed", message } satisfies PasswordResponse);
+      return await answer(request);
+    } finally {
+      answered++;
+      // After the answer is sent.
+      if (answered % COLLECT_EVERY === 0) setTimeout(() => collectGarbage?.());
     }
-    answered += 1;
-    if (answered % COLLECT_EVERY === 0) collectGarbage?.();
   };
-}
-
-serve();
+});

@@ -12,7 +12,7 @@ export function isOverseer({ kind }: Pick<Principal, "kind">): boolean {
  * How much of a bound that all callers share a principal may use: all of it if it is the operator or
  * an admin, else seven eighths. Of two places or more, at least one is reserved.
  */
-export function roomFor(principal: Pick<Principal, "kind">, total: number): number {
+export function quotaFor(principal: Pick<Principal, "kind">, total: number): number {
   if (isOverseer(principal) || total < 2) return total;
   return total - Math.ceil(total * RESERVED_SHARE);
 }

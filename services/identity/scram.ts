@@ -3,6 +3,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypt
 import { type Database, type Statement, statement } from "../database/mod.ts";
 import { Unavailable } from "../errors.ts";
 import { foldCase } from "../irc/mod.ts";
+import { Semaphore } from "../kernel/semaphore.ts";
 import type { Log } from "../log.ts";
 import type { Account, Secret } from "./accounts.ts";
 import type { TokenKey } from "./token_key.ts";
@@ -56,9 +57,12 @@ export class ScramVerifiers {
   /** Accounts with a stored verifier. A change of an account creates a new object. */
   readonly #kept = new WeakSet<Account>();
   #learning: Promise<void> | null = null;
-  /** The running derivation for a chosen password, and the waiting ones. */
-  #turn: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
+  /** The derivation for a chosen password that runs, and those that wait. */
+  readonly #deriving = new Semaphore({
+    permits: 1,
+    maxWaiting: MAX_WAITING,
+    refusal: () => new Unavailable("Too many passwords are being set at the moment"),
+  });
 
   constructor(options: ScramVerifiersOptions) {
     this.#database = options.database;
@@ -122,17 +126,12 @@ export class ScramVerifiers {
   }
 
   /**
-   * Passwords that people chose take a core for a quarter of a second each, so they run in turn.
+   * Passwords that people chose take a core for a quarter of a second each, so one runs at a time.
    */
   async #derive(password: string, scheme: Secret["scheme"]): Promise<ScramVerifier> {
     if (scheme === "sha256") return await derive(password, this.#rounds[scheme]);
-    if (this.#waiting >= MAX_WAITING) {
-      throw new Unavailable("Too many passwords are being set at the moment");
-    }
-    this.#waiting++;
-    const turn = this.#turn.then(() => derive(password, this.#rounds[scheme]));
-    this.#turn = turn.catch(() => {}).finally(() => this.#waiting--);
-    return await turn;
+    using _permit = await this.#deriving.acquire();
+    return await derive(password, this.#rounds[scheme]);
   }
 
   async #learn(account: Account, password: string): Promise<void> {

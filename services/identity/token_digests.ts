@@ -1,3 +1,4 @@
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import { sameDigest, sha256 } from "./secrets.ts";
 
 /** Most tokens whose digest is remembered. */
@@ -9,7 +10,7 @@ const MOST_TOKENS = 1000;
  * valid is checked each time.
  */
 export class TokenDigests {
-  readonly #known = new Map<string, string>();
+  readonly #known = new BoundedMap<string, string>(MOST_TOKENS);
   /** The last one: to compare a token takes less than to look it up. */
   #last: { readonly token: string; readonly digest: string } | null = null;
 
@@ -23,8 +24,6 @@ export class TokenDigests {
   remember(token: string, digest: string): void {
     if (this.#last?.digest === digest) return;
     this.#last = { token, digest };
-    if (this.#known.has(token)) return;
-    if (this.#known.size >= MOST_TOKENS) this.#known.clear();
     this.#known.set(token, digest);
   }
 

@@ -1,11 +1,6 @@
-import {
-  BatchedWrites,
-  type Database,
-  type Statement,
-  statement,
-  Unchanged,
-} from "../database/mod.ts";
+import { type Database, type Statement, statement, Unchanged } from "../database/mod.ts";
 import { Unavailable } from "../errors.ts";
+import { DeferredWriter } from "../kernel/deferred_writer.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { type InboxStatements, inboxStatements } from "./inbox_statements.ts";
@@ -108,7 +103,7 @@ interface Added {
  */
 export class InboxStore {
   readonly #options: InboxStoreOptions;
-  readonly #writes: BatchedWrites;
+  readonly #writes: DeferredWriter;
   readonly #statements: InboxStatements;
   readonly #queue: Waiting[] = [];
   /** How many messages left each inbox since its oldest rows were deleted, by account. */
@@ -130,7 +125,7 @@ export class InboxStore {
   constructor(options: InboxStoreOptions) {
     const { database, age, scheduler } = options;
     this.#options = options;
-    this.#writes = new BatchedWrites({
+    this.#writes = new DeferredWriter({
       scheduler,
       hasWaiting: () => this.#queue.length > 0,
       writeBatch: () => this.#writeBatch(),

@@ -1,4 +1,5 @@
 import { Conflict } from "../errors.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Sending } from "./arrivals.ts";
 
 /** Sends that are remembered; the database knows older ones to agents. */
@@ -11,7 +12,7 @@ interface Send {
 
 /** Sends a message once whose sender repeats it with the same id. */
 export class Repeats {
-  readonly #sends = new Map<string, Send>();
+  readonly #sends = new BoundedMap<string, Send>(MAX_SENDS);
 
   /**
    * Sends a message, unless its sender sent one with this id before.
@@ -27,15 +28,13 @@ export class Repeats {
   ): Promise<string | null> {
     if (clientId === null) return await send();
     const key = `${senderId} ${clientId}`;
-    const known = this.#sends.get(key);
+    const known = this.#sends.peek(key);
     if (known !== undefined) {
       if (known.receiver !== receiver) throw usedForAnother(clientId);
       return await known.result;
     }
     const result = send();
     this.#sends.set(key, { receiver, result });
-    const [oldest = ""] = this.#sends.keys();
-    if (this.#sends.size > MAX_SENDS) this.#sends.delete(oldest);
     try {
       return await result;
     } catch (error) {

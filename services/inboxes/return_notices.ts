@@ -1,5 +1,6 @@
 import type { RosterEntry } from "../agents/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 
 /** Accounts that are to be told, notices of each, and notices that wait for the start. */
 const MAX_ACCOUNTS = 1000;
@@ -33,7 +34,7 @@ export interface ReturnWays {
 export class ReturnNotices {
   readonly #accounts: Pick<AccountDirectory, "get">;
   /** Texts for accounts that are not on IRC, by name. */
-  readonly #waiting = new Map<string, string[]>();
+  readonly #waiting = new BoundedMap<string, string[]>(MAX_ACCOUNTS);
   /** What came back before it was known how to tell it. */
   #early: Returned[] = [];
   #ways: ReturnWays | null = null;
@@ -73,9 +74,6 @@ export class ReturnNotices {
 
   #keep(account: string, text: string): void {
     const texts = this.#waiting.get(account) ?? [];
-    this.#waiting.delete(account);
     this.#waiting.set(account, [...texts, text].slice(-MAX_NOTICES));
-    const [oldest = ""] = this.#waiting.keys();
-    if (this.#waiting.size > MAX_ACCOUNTS) this.#waiting.delete(oldest);
   }
 }

@@ -28,7 +28,7 @@ const lossyDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
  * Turns a client's bytes into commands: splits lines, enforces the rate, and runs one command at a
  * time, in order.
  */
-export class Connection implements TransportReceiver {
+export class ClientConnection implements TransportReceiver {
   readonly client: Client;
 
   readonly #state: ServerState;

@@ -1,7 +1,7 @@
 import { Admission, type Refusal } from "./admission/admission.ts";
 import { addressNetwork } from "./admission/cloak.ts";
 import type { Client } from "./client.ts";
-import { Connection, RECEIVED_TAG_BYTES } from "./connection.ts";
+import { ClientConnection, RECEIVED_TAG_BYTES } from "./connection.ts";
 import { ERR_YOUREBANNEDCREEP } from "./protocol/numerics.ts";
 import type { ServerState } from "./state.ts";
 import type { IrcStats } from "./stats.ts";
@@ -18,13 +18,13 @@ import type { OpenedWebSocket } from "./transport/websocket_listener.ts";
 const SWEEP_MILLISECONDS = 1000;
 
 /** The open connections of a server: who is let in, who makes room, and who is gone. */
-export class Connections {
+export class ClientConnections {
   readonly #state: ServerState;
   /** Every open transport; those that were refused and direct ones have no connection. */
-  readonly #open = new Map<Transport, Connection | null>();
+  readonly #open = new Map<Transport, ClientConnection | null>();
   readonly #admission: Admission;
   /** Connections that may not be registered yet, the oldest first. */
-  readonly #newcomers = new Set<Connection>();
+  readonly #newcomers = new Set<ClientConnection>();
   /** Those of the open transports that make room, or were refused: each closes in a moment. */
   readonly #leaving = new Set<Transport>();
   #sweeper: ReturnType<typeof setTimeout> | undefined;
@@ -45,8 +45,8 @@ export class Connections {
   }
 
   /** Adds the connection of a client. Start the transport with it. */
-  add(transport: Transport, privileged: boolean): Connection {
-    const connection = new Connection(this.#state, transport, privileged);
+  add(transport: Transport, privileged: boolean): ClientConnection {
+    const connection = new ClientConnection(this.#state, transport, privileged);
     this.#open.set(transport, connection);
     this.#state.clients.add(connection.client);
     if (this.#sweeper === undefined) this.#sweepLater();

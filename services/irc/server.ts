@@ -3,7 +3,7 @@ import { AccountView } from "./account_view.ts";
 import { type Bans, enforceBan } from "./admission/bans.ts";
 import type { ChannelStanding } from "./channels/access.ts";
 import { ChannelControl } from "./channels/control.ts";
-import { Connections } from "./connections.ts";
+import { ClientConnections } from "./connections.ts";
 import { dispatch } from "./dispatch.ts";
 import { Listeners, type ListenOptions } from "./transport/listeners.ts";
 import type { TlsCertificate } from "./transport/tls_port.ts";
@@ -49,12 +49,12 @@ export interface ConnectOptions {
 export class IrcServer {
   readonly #state: ServerState;
   readonly #listeners: Listeners;
-  readonly #connections: Connections;
+  readonly #connections: ClientConnections;
   #isClosing = false;
 
   constructor(options: IrcServerOptions) {
     this.#state = new ServerState(options);
-    this.#connections = new Connections(this.#state);
+    this.#connections = new ClientConnections(this.#state);
     this.#listeners = new Listeners({
       onStream: (stream) => this.#connections.admitStream(stream),
       onWebSocket: (opened) => this.#connections.admitWebSocket(opened),

@@ -4,6 +4,7 @@ import { Conflict } from "../errors.ts";
 import { newEvent, SYSTEM } from "../events/mod.ts";
 import { type Account, type AccountDirectory, sha256 } from "../identity/mod.ts";
 import { foldCase } from "../irc/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
 import { belongsElsewhere, isForeign } from "./marks.ts";
 import type { NetworkAccount, NetworkAccounts, NetworkStatus } from "./network.ts";
@@ -49,7 +50,7 @@ export interface AccountRepairOptions {
 export class AccountRepair {
   readonly #options: AccountRepairOptions;
   /** When channels were last found to be unregistered, in Unix milliseconds. */
-  readonly #unregistered = new Map<string, number>();
+  readonly #unregistered = new BoundedMap<string, number>(MAX_REMEMBERED);
   #repaired = 0;
 
   constructor(options: AccountRepairOptions) {
@@ -223,7 +224,6 @@ export class AccountRepair {
     this.#unregistered.delete(key);
     const kept = await network.setChannelStatus(channel, account, status);
     if (!kept) {
-      if (this.#unregistered.size >= MAX_REMEMBERED) this.#unregistered.clear();
       this.#unregistered.set(key, now);
     }
     return kept;

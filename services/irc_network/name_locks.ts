@@ -1,14 +1,14 @@
 import { Unavailable } from "../errors.ts";
 import { foldCase } from "../irc/mod.ts";
-import { KeyedSemaphore } from "../kernel/semaphore.ts";
+import { Semaphore } from "../kernel/semaphore.ts";
 import type { NameLeases } from "./name_leases.ts";
 
 /** Locks on the names of accounts, so that changes of one account run in turn. */
 export class NameLocks {
   readonly #leases: Pick<NameLeases, "take" | "release"> | null;
-  readonly #turns = new KeyedSemaphore({
-    permits: 1,
-    maxWaiting: 1000,
+  readonly #turns = new Semaphore({
+    permitsPerKey: 1,
+    maxWaitingPerKey: 1000,
     refusal: () => new Unavailable("Too many changes wait for the IRC network"),
   });
 

@@ -1,6 +1,15 @@
 /** What an entry counts against the bound of its map. */
 export type Weigh<Key, Value> = (value: Value, key: Key) => number;
 
+export interface BoundedMapOptions<Key, Value> {
+  /** What all entries may weigh together. */
+  readonly most: number;
+  /** What one weighs, always the same. */
+  readonly weigh: Weigh<Key, Value>;
+  /** What one may weigh that is kept; `most`, if absent. */
+  readonly mostOfOne?: number;
+}
+
 /**
  * A map that forgets the entries whose last use is the longest ago while all of them together weigh
  * too much.
@@ -8,22 +17,28 @@ export type Weigh<Key, Value> = (value: Value, key: Key) => number;
 export class BoundedMap<Key, Value> {
   readonly #entries = new Map<Key, Value>();
   readonly #most: number;
+  readonly #mostOfOne: number;
   readonly #weigh: Weigh<Key, Value>;
   #weight = 0;
 
-  /**
-   * @param most what all entries may weigh together
-   * @param weigh what one weighs, always the same; by default 1, so that `most` is their number. One that
-   * weighs more than `most` is not kept.
-   */
-  constructor(most: number, weigh: Weigh<Key, Value> = () => 1) {
+  /** @param bound the number of entries, or what they weigh */
+  constructor(bound: number | BoundedMapOptions<Key, Value>) {
+    const { most, weigh, mostOfOne = most } = typeof bound === "number"
+      ? { most: bound, weigh: () => 1 }
+      : bound;
     this.#most = most;
+    this.#mostOfOne = mostOfOne;
     this.#weigh = weigh;
   }
 
   /** The number of entries. */
   get size(): number {
     return this.#entries.size;
+  }
+
+  /** What all entries weigh. */
+  get weight(): number {
+    return this.#weight;
   }
 
   /** The value of a key, made if there is none. */
@@ -33,18 +48,31 @@ export class BoundedMap<Key, Value> {
     return value;
   }
 
-  /** The value of a key, without using it. */
+  /** The value of a key, which this uses. */
   get(key: Key): Value | undefined {
+    const value = this.#entries.get(key);
+    if (value === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    return value;
+  }
+
+  /** The value of a key, without using it. */
+  peek(key: Key): Value | undefined {
     return this.#entries.get(key);
   }
 
+  /** Keeps a value, unless it alone weighs too much. */
   set(key: Key, value: Value): void {
     this.delete(key);
+    const weight = this.#weigh(value, key);
+    if (weight > this.#mostOfOne) return;
     this.#entries.set(key, value);
-    this.#weight += this.#weigh(value, key);
+    this.#weight += weight;
+    if (this.#weight <= this.#most) return;
     for (const oldest of this.#entries.keys()) {
-      if (this.#weight <= this.#most) return;
       this.delete(oldest);
+      if (this.#weight <= this.#most) return;
     }
   }
 
@@ -53,6 +81,16 @@ export class BoundedMap<Key, Value> {
     if (value === undefined) return false;
     this.#weight -= this.#weigh(value, key);
     return this.#entries.delete(key);
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#weight = 0;
+  }
+
+  /** The values, the one used last at the end. */
+  values(): Iterable<Value> {
+    return this.#entries.values();
   }
 
   /** The entries, the one used last at the end. */

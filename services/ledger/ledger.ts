@@ -1,6 +1,7 @@
-import { BatchedWrites, type Change, type Database, type NewEvent } from "../database/mod.ts";
+import { type Change, type Database, type NewEvent } from "../database/mod.ts";
 import { Unavailable } from "../errors.ts";
 import type { Caller } from "../identity/mod.ts";
+import { DeferredWriter } from "../kernel/deferred_writer.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Attribution } from "./attribution.ts";
@@ -62,14 +63,14 @@ export interface LedgerOptions {
 export class Ledger {
   readonly #options: LedgerOptions;
   readonly #listeners = new Set<(entry: LedgerEntry) => void>();
-  readonly #writes: BatchedWrites;
+  readonly #writes: DeferredWriter;
   readonly #unwritten: Change[] = [];
   #models: { day: string; readonly names: Set<string> } = { day: "", names: new Set() };
   #lost = 0;
 
   constructor(options: LedgerOptions) {
     this.#options = options;
-    this.#writes = new BatchedWrites({
+    this.#writes = new DeferredWriter({
       scheduler: options.scheduler,
       hasWaiting: () => this.#unwritten.length > 0,
       writeBatch: () => this.#writeAgain(),

@@ -1,7 +1,7 @@
 import { slotFull, type Slots } from "../agents/mod.ts";
 import { Halted, Invalid, NotFound, TooMany, UpstreamFailed, UpstreamRefused } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
-import { type Caller, originOf, type Principal, roomFor } from "../identity/mod.ts";
+import { type Caller, originOf, type Principal, quotaFor } from "../identity/mod.ts";
 import type { FinishedCall, Ledger } from "../ledger/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { suggest } from "../spelling/mod.ts";
@@ -241,7 +241,7 @@ export class Gateway {
       );
       throw slotFull({ slot: "calls", limit, filling, advice: "wait until one of them ends" });
     }
-    const room = roomFor(principal, calls);
+    const room = quotaFor(principal, calls);
     if (this.#open.size >= room) {
       throw new TooMany(`The maximum number of model calls is already running (${room})`);
     }

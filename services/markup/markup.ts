@@ -1,24 +1,24 @@
+import process from "node:process";
 import { Unavailable } from "../errors.ts";
 import { BoundedMap } from "../kernel/bounded_map.ts";
+import { TokenBucket } from "../kernel/token_bucket.ts";
+import { WorkerPool, type WorkerPort } from "../kernel/worker_pool.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { startThread } from "../threads.ts";
 import { Failures } from "./failures.ts";
-import { FairQueue } from "./fair_queue.ts";
-import { plainHtml } from "./plain.ts";
 import { languageOf } from "./languages.ts";
-import type { RenderAnswer, RenderRequest } from "./protocol.ts";
+import { plainHtml } from "./plain.ts";
 import type { Source } from "./render.ts";
 
 export interface MarkupOptions {
   readonly scheduler: Scheduler;
-  /** Time limit for one text, in milliseconds. */
+  /** How long one text may compute, in milliseconds. */
   readonly limitMs?: number;
+  /** The processor time of the program so far, in milliseconds. */
+  readonly computed?: () => number;
   /** Starts a worker that runs `markup_worker.ts`. */
-  readonly startWorker?: () => MarkupWorker;
+  readonly startWorker?: () => WorkerPort;
 }
-
-/** What is used of a worker. */
-export type MarkupWorker = Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror">;
 
 const LIMIT_MS = 2_000;
 /** An idle worker ends after this time, which frees its memory. */
@@ -26,9 +26,9 @@ const IDLE_MS = 60_000;
 /** Longest rendered text, and longest HTML, in UTF-16 units. */
 const MAX_TEXT = 1_048_576;
 const MAX_HTML = 8_388_608;
-/** Most waiting texts, of all projects and of one. */
-const MAX_WAITING = 1000;
-const MAX_WAITING_OF_ONE = 200;
+/** Most texts that are rendered or wait, of all projects and of one. */
+const MAX_TEXTS = 1000;
+const MAX_TEXTS_OF_ONE = 200;
 /** Longest code whose syntax is shown, in UTF-16 units. */
 const MAX_CODE = 262_144;
 /** Size of the cache, in UTF-16 units. */
@@ -37,11 +37,16 @@ const MAX_CACHED = 4_194_304;
 /** Markups that the worker renders; all others are plain text. */
 const RENDERED = new Set(["text/x-markdown", "text/markdown", "text/x-fossil-wiki", "text/html"]);
 
-interface Job extends RenderRequest {
-  readonly project: string;
-  readonly key: string;
-  resolve(html: string | null): void;
-}
+/** What one project may use of the worker, in milliseconds of its time. */
+const WORKER_TIME = { perSecond: 1000 / 6, burst: 10_000 };
+/** Projects whose use is remembered. */
+const MAX_PROJECTS = 10_000;
+
+/** The text is shown as plain text. */
+class NotRendered extends Error {}
+
+/** The worker did not answer, or broke. */
+class WorkerLost extends NotRendered {}
 
 /**
  * Renders Markdown and Fossil's wiki markup as HTML that is safe to show, in a worker that starts
@@ -52,29 +57,42 @@ interface Job extends RenderRequest {
 export class Markup {
   readonly #scheduler: Scheduler;
   readonly #limitMs: number;
-  readonly #startWorker: () => MarkupWorker;
-  readonly #waiting: FairQueue<Job>;
+  readonly #pool: WorkerPool<Source, string | null>;
+  /** What each project has left of the worker's time. */
+  readonly #time = new BoundedMap<string, TokenBucket>(MAX_PROJECTS);
   readonly #failures: Failures;
   /** The texts that wait or are being rendered, by key: each is rendered once. */
   readonly #asked = new Map<string, Promise<string | null>>();
-  /** HTML by its source, the least recently used first. */
-  readonly #cache = new BoundedMap<string, string>(
-    MAX_CACHED,
-    (html, key) => key.length + html.length,
-  );
-  #worker: MarkupWorker | null = null;
-  #isReady = false;
-  #running: Job | null = null;
-  #runningSince = 0;
-  #cancelTimer: (() => void) | null = null;
-  #lastId = 0;
+  /** HTML by its source. */
+  readonly #cache = new BoundedMap<string, string>({
+    most: MAX_CACHED,
+    mostOfOne: MAX_CACHED / 4,
+    weigh: (html, key) => key.length + html.length,
+  });
 
   constructor(options: MarkupOptions) {
-    this.#scheduler = options.scheduler;
-    this.#limitMs = options.limitMs ?? LIMIT_MS;
-    this.#startWorker = options.startWorker ?? startMarkupWorker;
-    this.#waiting = new FairQueue(options.scheduler.now);
-    this.#failures = new Failures(options.scheduler.now);
+    const { scheduler, limitMs = LIMIT_MS, startWorker = startMarkupWorker } = options;
+    const { computed = processorTime } = options;
+    this.#scheduler = scheduler;
+    this.#limitMs = limitMs;
+    this.#failures = new Failures(scheduler.now);
+    const refusal = () => new NotRendered();
+    this.#pool = new WorkerPool({
+      start: startWorker,
+      maxWaiting: MAX_TEXTS - 1,
+      maxWaitingPerKey: MAX_TEXTS_OF_ONE - 1,
+      idleMs: IDLE_MS,
+      // The project that has used the worker least is next.
+      costOf: (project) => this.#time.peek(project)?.delay(scheduler.now(), WORKER_TIME.burst) ?? 0,
+      onRan: (project, ms) => this.#charge(project, ms),
+      full: refusal,
+      closed: refusal,
+      unusable: refusal,
+      lost: () => new WorkerLost(),
+      computed,
+      now: scheduler.now,
+      after: (ms, task) => scheduler.after(ms, task),
+    });
   }
 
   /** The HTML of a text. Never fails. */
@@ -90,10 +108,7 @@ export class Markup {
     const { text, mimetype, language, links } = source;
     const key = JSON.stringify([mimetype, language, links]) + text;
     const known = this.#cache.get(key);
-    if (known !== undefined) {
-      this.#keep(key, known);
-      return known;
-    }
+    if (known !== undefined) return known;
     let asked = this.#asked.get(key);
     if (asked === undefined) {
       asked = this.#ask(key, source).finally(() => this.#asked.delete(key));
@@ -118,121 +133,59 @@ export class Markup {
 
   /** The texts that the worker renders, and that wait for it. */
   get load(): { readonly running: number; readonly queued: number } {
-    return { running: this.#running === null ? 0 : 1, queued: this.#waiting.size };
+    return this.#pool.load;
   }
 
-  /** Ends the worker; waiting texts are shown as plain text. */
+  /** Ends the worker; texts are shown as plain text from now on. */
   close(): void {
-    this.#end();
-    for (const { resolve } of this.#waiting.drain()) resolve(null);
+    this.#pool.close();
   }
 
   /** Null if the text must be shown as plain text. */
   async #ask(key: string, source: Source): Promise<string | null> {
     const project = source.links.base;
-    if (this.#failures.has(key) || this.#waiting.isOverdrawn(project)) return null;
-    if (this.#waiting.size >= MAX_WAITING) return null;
-    if (this.#waiting.sizeOf(project) >= MAX_WAITING_OF_ONE) return null;
-    const { promise, resolve } = Promise.withResolvers<string | null>();
-    this.#waiting.add({ id: ++this.#lastId, project, key, source, resolve });
-    this.#next();
-    const html = await promise;
+    if (this.#failures.has(key) || this.#isOverdrawn(project)) return null;
+    const html = await this.#render(key, source);
     if (html === null) return null;
     if (html.length > MAX_HTML) {
       this.#failures.add(key);
       return null;
     }
-    this.#keep(key, html);
+    this.#cache.set(key, html);
     return html;
   }
 
-  #next(): void {
-    if (this.#running !== null) return;
-    this.#stopTimer();
-    const job = this.#isReady ? this.#nextAllowed() : null;
-    if (job === null && this.#waiting.size === 0) {
-      if (this.#worker !== null) this.#setTimer(IDLE_MS, () => this.#end());
-      return;
-    }
+  async #render(key: string, source: Source): Promise<string | null> {
     try {
-      this.#worker ??= this.#start();
+      return await this.#pool.call(source, { key: source.links.base, limitMs: this.#limitMs });
     } catch (error) {
-      if (error instanceof Unavailable) return this.close();
+      if (error instanceof WorkerLost) this.#failures.add(key);
+      if (error instanceof NotRendered || error instanceof Unavailable) return null;
       throw error;
     }
-    if (job === null) return;
-    this.#running = job;
-    this.#runningSince = this.#scheduler.now();
-    this.#setTimer(this.#limitMs, () => this.#fail());
-    this.#worker.postMessage({ id: job.id, source: job.source } satisfies RenderRequest);
   }
 
-  /** The next text; those of projects that have used too much time are given up. */
-  #nextAllowed(): Job | null {
-    for (let job = this.#waiting.next(); job !== null; job = this.#waiting.next()) {
-      if (!this.#waiting.isOverdrawn(job.project)) return job;
-      job.resolve(null);
-    }
-    return null;
+  /** Counts the time of a project's text; gives up the others if that was too much. */
+  #charge(project: string, ms: number): void {
+    const now = this.#scheduler.now();
+    this.#time.use(project, () => new TokenBucket(WORKER_TIME, now)).take(now, ms);
+    if (this.#isOverdrawn(project)) this.#pool.refuse(project, new NotRendered());
   }
 
-  #start(): MarkupWorker {
-    const worker = this.#startWorker();
-    worker.onmessage = ({ data }: MessageEvent<RenderAnswer>) => {
-      if (worker !== this.#worker) return;
-      if (data.kind === "ready") this.#isReady = true;
-      else this.#settle(data.html);
-      this.#next();
-    };
-    worker.onerror = (event) => {
-      event.preventDefault();
-      if (worker !== this.#worker) return;
-      if (!this.#isReady) this.close();
-      else this.#fail();
-    };
-    return worker;
-  }
-
-  /** Gives up the running text, and ends its worker. */
-  #fail(): void {
-    if (this.#running !== null) this.#failures.add(this.#running.key);
-    this.#end();
-    this.#next();
-  }
-
-  #end(): void {
-    this.#stopTimer();
-    this.#worker?.terminate();
-    this.#worker = null;
-    this.#isReady = false;
-    this.#settle(null);
-  }
-
-  #settle(html: string | null): void {
-    const job = this.#running;
-    if (job === null) return;
-    this.#running = null;
-    this.#waiting.charge(job, this.#scheduler.now() - this.#runningSince);
-    job.resolve(html);
-  }
-
-  #setTimer(milliseconds: number, task: () => void): void {
-    this.#stopTimer();
-    this.#cancelTimer = this.#scheduler.after(milliseconds, task);
-  }
-
-  #stopTimer(): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = null;
-  }
-
-  #keep(key: string, html: string): void {
-    if (key.length + html.length <= MAX_CACHED / 4) this.#cache.set(key, html);
+  /** Whether a project has used the worker so much that it must wait for a while. */
+  #isOverdrawn(project: string): boolean {
+    return (this.#time.peek(project)?.delay(this.#scheduler.now(), 1) ?? 0) > 0;
   }
 }
 
+/** The processor time of this program, in milliseconds. */
+function processorTime(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
 /** @throws Unavailable if no thread can start */
-function startMarkupWorker(): MarkupWorker {
+function startMarkupWorker(): WorkerPort {
   const url = new URL("./markup_worker.ts", import.meta.url);
   return startThread(() => new Worker(url, { type: "module", name: "markup" }));
 }

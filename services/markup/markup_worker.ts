@@ -1,14 +1,12 @@
 /** Renders markup off the main thread: a text may be long, or crafted to take long. */
 /// <reference lib="deno.worker" />
+import { serveCalls } from "../kernel/serve_calls.ts";
 import { hasFences, highlightFences } from "./fences.ts";
 import { loadHighlighter } from "./highlight.ts";
-import type { RenderAnswer, RenderRequest } from "./protocol.ts";
 import { loadRenderer, type Source } from "./render.ts";
 
 // Pikchr, compiled from C, reads `__dirname`, but needs nothing from that folder.
 Object.assign(globalThis, { __dirname: "" });
-
-const answer = (message: RenderAnswer) => self.postMessage(message);
 
 const render = await loadRenderer();
 
@@ -28,14 +26,11 @@ function onFirstUse<Value>(make: () => Promise<Value>): () => Promise<Value> {
   return () => value ??= make();
 }
 
-self.onmessage = async ({ data: { id, source } }: MessageEvent<RenderRequest>) => {
-  let html: string | null = null;
+serveCalls(() => async (source: Source) => {
   try {
-    html = await htmlOf(source);
+    return await htmlOf(source);
   } catch {
     // The text is shown as plain text.
+    return null;
   }
-  answer({ kind: "html", id, html });
-};
-
-answer({ kind: "ready" });
+});

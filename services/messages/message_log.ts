@@ -40,7 +40,7 @@ export interface FollowerGroup<Message> {
   message(message: Logged<Message>): void;
 }
 
-interface Entry<Message> {
+interface Placed<Message> {
   readonly microseconds: number;
   readonly message: Logged<Message>;
 }
@@ -72,7 +72,7 @@ export type PastMessage<Message> =
  */
 export class MessageLog<Message extends LoggedMessage> {
   readonly #options: MessageLogOptions;
-  readonly #entries = new Window<Entry<Message>>();
+  readonly #entries = new Window<Placed<Message>>();
   /** The times of removed messages, by id, so that a reader can continue from them. */
   readonly #removed = new Map<string, number>();
   /** The time of the newest message that is missing before the kept ones, in microseconds. */
@@ -251,7 +251,7 @@ export class MessageLog<Message extends LoggedMessage> {
    */
   remove(isMeant: (message: Message) => boolean): number[] {
     for (let index = this.size - 1; index >= 0; index--) {
-      const { message, microseconds } = this.#entries.at(index) as Entry<Message>;
+      const { message, microseconds } = this.#entries.at(index) as Placed<Message>;
       if (!isMeant(message)) continue;
       this.#entries.remove(index, 1);
       this.#units -= message.text.length;
@@ -312,7 +312,7 @@ export class MessageLog<Message extends LoggedMessage> {
     return logged;
   }
 
-  #keep(entry: Entry<Message>): void {
+  #keep(entry: Placed<Message>): void {
     const { capacity, maxUnits = Infinity } = this.#options;
     this.#entries.push(entry);
     this.#units += entry.message.text.length;
@@ -341,7 +341,7 @@ export class MessageLog<Message extends LoggedMessage> {
     let high = this.size;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const entry = this.#entries.at(middle) as Entry<Message>;
+      const entry = this.#entries.at(middle) as Placed<Message>;
       if (entry.microseconds > microseconds) high = middle;
       else low = middle + 1;
     }

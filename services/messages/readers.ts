@@ -1,6 +1,6 @@
 import type { EarlyEnd } from "../early_end.ts";
 import { Invalid } from "../errors.ts";
-import { type PlaceCaller, Places } from "../places.ts";
+import { CallerQuota, type Holder } from "../caller_quota.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Follower, Gap, Logged, LoggedMessage, MessageLog } from "./message_log.ts";
 
@@ -46,48 +46,48 @@ export function checkQuery(
 
 export interface MessageReadersOptions {
   readonly scheduler: Scheduler;
-  /** The places of readers that wait; {@linkcode MAX_READERS} by default. */
+  /** How many readers may wait; {@linkcode MAX_READERS} by default. */
   readonly max?: number;
 }
 
 /** Reads logs for requests, and waits if there is nothing yet. */
 export class MessageReaders {
   readonly #scheduler: Scheduler;
-  readonly #places: Places;
+  readonly #quota: CallerQuota;
 
   constructor(options: MessageReadersOptions) {
     const { scheduler, max = MAX_READERS } = options;
     this.#scheduler = scheduler;
-    this.#places = new Places(max, { things: "requests", state: "waiting for messages" });
+    this.#quota = new CallerQuota(max, { things: "requests", state: "waiting for messages" });
   }
 
   /** The number of waiting readers. */
   get waiting(): number {
-    return this.#places.taken;
+    return this.#quota.held;
   }
 
   /**
    * Reads messages, oldest first: without `since` the newest, with it the first ones that came
    * after.
    *
-   * @param caller whose place a waiting reader takes
+   * @param caller whose quota a waiting reader counts against
    * @throws Invalid if `since` is neither a time nor an id, TooMany if too many wait
    */
   read<Message extends LoggedMessage>(
     log: MessageLog<Message>,
     query: MessageQuery & { readonly limit: number },
-    caller: PlaceCaller,
+    caller: Holder,
   ): Promise<Logged<Message>[]> {
     const { since, limit, waitSeconds = 0, end } = query;
     const kept = log.read(since, limit);
     if (kept.length > 0 || waitSeconds === 0 || end?.isOver) return Promise.resolve(kept);
-    const leave = this.#places.take(caller);
+    const held = this.#quota.take(caller);
     const scheduler = this.#scheduler;
     const milliseconds = lengthOf(waitSeconds * 1000, scheduler.now());
     const reader = new WaitingReader<Message>();
     // Not awaited, because a suspended function stays in memory too.
     return reader.read(log, { scheduler, milliseconds, end }).then((messages) => {
-      leave();
+      held[Symbol.dispose]();
       return messages.slice(0, limit);
     });
   }

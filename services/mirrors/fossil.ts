@@ -4,8 +4,7 @@ import { SYSTEM } from "../events/mod.ts";
 import type { Card, PushRules } from "../fossil/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import { LANDING_PREFIX, type Workspaces } from "../workspaces/mod.ts";
-import { ConnectionLost } from "./http_post.ts";
-import { MirrorError } from "./mirror_error.ts";
+import { ConnectionLost, MirrorError } from "./mirror_error.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** How far the clocks upstream may be ahead, in milliseconds. */

@@ -2,3 +2,6 @@
 export class MirrorError extends Error {
   override readonly name = "MirrorError";
 }
+
+/** A connection that failed: another attempt may succeed. */
+export class ConnectionLost extends MirrorError {}

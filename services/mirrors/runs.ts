@@ -2,6 +2,7 @@
 import { dirname, join } from "node:path";
 import type { FreeSpace } from "../free_space.ts";
 import { type SealingKey, unseal } from "../identity/mod.ts";
+import { checkedAddresses, ClosedHost, OutboundClient, type Resolve } from "../outbound/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { PASSING_PREFIXES, type Workspaces } from "../workspaces/mod.ts";
@@ -9,7 +10,6 @@ import { pullFromFossil } from "./fossil.ts";
 import { pushToGit } from "./git.ts";
 import { MirrorError } from "./mirror_error.ts";
 import { purposeOf } from "./records.ts";
-import { addressesOf, type Resolve } from "./targets.ts";
 import { Upstream } from "./upstream.ts";
 
 /** The name of a user where only a token counts. */
@@ -49,10 +49,11 @@ export async function pullUpstream(
   const { repositories, workspaces, space, scheduler, folder, maxBytes, signal } = options;
   if (project.archivedAt !== null) throw new MirrorError("The project is archived");
   const remote = await remoteOf(project, stored, options);
+  const client = new OutboundClient(options);
   await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
   const answers = await Deno.makeTempDir({ dir: repositories.files.folder, prefix: ".download-" });
   try {
-    const upstream = new Upstream({ remote, folder: answers, space, maxBytes, signal });
+    const upstream = new Upstream({ remote, client, folder: answers, space, maxBytes, signal });
     const clone = join(folder, `${project.id}.clone`);
     const now = scheduler.now();
     await pullFromFossil(project, { repositories, workspaces, upstream, clone, now, signal });
@@ -70,11 +71,12 @@ export async function pushRemote(
   const { repositories, space, signal } = options;
   space.require();
   const remote = await remoteOf(project, stored, options);
+  const addresses = await gitAddressesOf(remote.url, options);
   const withoutBranches = PASSING_PREFIXES;
   const stream = await repositories.export(project, "git", { signal, withoutBranches });
   try {
     const folder = join(options.folder, `${project.id}.git`);
-    await pushToGit({ stream, folder, remote, withoutBranches, signal });
+    await pushToGit({ stream, folder, remote: { ...remote, addresses }, withoutBranches, signal });
   } finally {
     await Deno.remove(dirname(stream), { recursive: true });
   }
@@ -83,10 +85,9 @@ export async function pushRemote(
 async function remoteOf(
   project: Project,
   stored: StoredRemote,
-  { key, allowPrivate, resolve }: RunOptions,
+  { key }: RunOptions,
 ) {
   const url = new URL(stored.url);
-  const addresses = await addressesOf(url, { allowPrivate, ...resolve && { resolve } });
   const password = stored.secret === null
     ? null
     : await unseal(key, purposeOf(project.id), stored.secret);
@@ -96,5 +97,20 @@ async function remoteOf(
   const credentials = password === null
     ? null
     : { username: stored.username ?? ANY_USER, password };
-  return { url, addresses, credentials };
+  return { url, credentials };
+}
+
+/**
+ * The addresses that git may connect to; none for a host that is an address.
+ *
+ * @throws MirrorError
+ */
+async function gitAddressesOf(url: URL, options: RunOptions): Promise<readonly string[]> {
+  const { hostname } = url;
+  try {
+    const addresses = await checkedAddresses(hostname, options);
+    return addresses.includes(hostname.replace(/^\[|\]$/g, "")) ? [] : addresses;
+  } catch (error) {
+    throw error instanceof ClosedHost ? new MirrorError(error.message) : error;
+  }
 }

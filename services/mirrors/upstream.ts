@@ -3,8 +3,13 @@ import { clientMessage, contentTypeOf, messageFormOf } from "../fossil/front/mod
 import type { FreeSpace } from "../free_space.ts";
 import type { Card, ClientLogin, ReceivedMessage } from "../fossil/mod.ts";
 import { VERSION } from "../version.ts";
-import { ConnectionLost, post, type Posted } from "./http_post.ts";
-import { MirrorError } from "./mirror_error.ts";
+import {
+  ClosedHost,
+  type OutboundAnswer,
+  type OutboundClient,
+  OutboundFailure,
+} from "../outbound/mod.ts";
+import { ConnectionLost, MirrorError } from "./mirror_error.ts";
 
 /** Most messages of one run. */
 const MAX_ROUNDS = 10_000;
@@ -16,10 +21,9 @@ const ATTEMPTS = 3;
 export interface UpstreamOptions {
   readonly remote: {
     readonly url: URL;
-    /** The checked addresses of the host; empty for a host that is an address. */
-    readonly addresses: readonly string[];
     readonly credentials: { readonly username: string; readonly password: string } | null;
   };
+  readonly client: Pick<OutboundClient, "post">;
   /** The folder of the answer, which goes away with the next one. */
   readonly folder: string;
   /** Says when the disk has no room for another answer. */
@@ -27,6 +31,13 @@ export interface UpstreamOptions {
   /** The most bytes of an answer, and of its cards. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
+}
+
+/** The head of an answer, and the length of its body in bytes. */
+interface Posted {
+  readonly status: number;
+  readonly contentType: string | null;
+  readonly bytes: number;
 }
 
 /** An upstream Fossil repository, during one run. */
@@ -76,20 +87,58 @@ export class Upstream {
     return { source: { kind: "file", path: target }, form, maxBytes };
   }
 
+  /** Posts a message, and receives the answer in a file. */
   async #post(body: Uint8Array, target: string): Promise<Posted> {
-    const { remote: { url, addresses }, maxBytes, signal } = this.#options;
-    const hosts = addresses.length > 0 ? addresses : [url.hostname.replace(/^\[|\]$/g, "")];
+    const { remote: { url }, client, signal } = this.#options;
     const headers = {
       "content-type": contentTypeOf("compressed"),
       "user-agent": `Fossil/2.21 (muster ${VERSION})`,
     };
-    for (let attempt = 0;; attempt++) {
-      const address = hosts[attempt % hosts.length] ?? url.hostname;
+    for (let attempt = 1;; attempt++) {
       try {
-        return await post({ url, address, headers, body, target, maxBytes, signal });
+        const answer = await client.post(url, { headers, body, signal });
+        const bytes = await this.#receive(answer, target);
+        return { status: answer.status, contentType: answer.header("content-type"), bytes };
       } catch (error) {
-        if (!(error instanceof ConnectionLost) || attempt + 1 === ATTEMPTS) throw error;
+        const failure = this.#failureOf(error);
+        if (!(failure instanceof ConnectionLost) || attempt === ATTEMPTS) throw failure;
       }
     }
+  }
+
+  /** @returns the length of the answer's body, in bytes */
+  async #receive(answer: OutboundAnswer, target: string): Promise<number> {
+    const { remote: { url }, maxBytes } = this.#options;
+    const require = (length: number) => {
+      if (length <= maxBytes) return;
+      throw new MirrorError(`The answer of ${url.host} has more than ${maxBytes} bytes`);
+    };
+    let bytes = 0;
+    try {
+      require(Number(answer.header("content-length") ?? 0));
+      const options = { write: true, create: true, truncate: true, mode: 0o600 };
+      using file = await Deno.open(target, options);
+      for await (const part of answer.body) {
+        bytes += part.length;
+        require(bytes);
+        for (let written = 0; written < part.length;) {
+          written += await file.write(part.subarray(written));
+        }
+      }
+    } finally {
+      answer.drop();
+    }
+    return bytes;
+  }
+
+  #failureOf(error: unknown): unknown {
+    const { remote: { url }, signal } = this.#options;
+    if (error instanceof MirrorError) return error;
+    if (signal.aborted) return new MirrorError("Upstream did not answer in time");
+    if (error instanceof ClosedHost) return new MirrorError(error.message);
+    if (!(error instanceof OutboundFailure)) return error;
+    return error.isPassing
+      ? new ConnectionLost(`${url.host}: ${error.message}`)
+      : new MirrorError(`${url.host}: ${error.message}`);
   }
 }

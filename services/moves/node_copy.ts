@@ -45,7 +45,11 @@ export class NodeCopy {
   }
 
   /** @throws Unavailable if the node refuses */
-  async #ask(method: string, path: string, body: BodyInit | null = null): Promise<void> {
+  async #ask(
+    method: string,
+    path: string,
+    body: string | ReadableStream<Uint8Array> | null = null,
+  ): Promise<void> {
     const { client, node, project, signal } = this.#options;
     const target = `/internal/copies/${project.slug}${path}`;
     const response = await client.ask(node, { method, target, body, signal });

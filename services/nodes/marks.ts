@@ -1,14 +1,11 @@
 import { Buffer } from "node:buffer";
+import { hash } from "node:crypto";
 import { isSameCode, Mac } from "./mac.ts";
 import type { NodeRecord } from "./nodes.ts";
-import { type PassContent, Passes } from "./passes.ts";
-import { UsedNumbers } from "./used_numbers.ts";
+import { BodySigner, BodyVerifier } from "./signed_body.ts";
 
 /** The header with the mark of a request from another node. */
 export const MARK_HEADER = "X-Muster-Forwarded";
-
-/** In the answer to a node that asks for it: this one reads passes. */
-export const PASSES_HEADER = "X-Muster-Passes";
 
 /** How old a mark may be, and how far the clocks of two nodes may differ, in milliseconds. */
 const MAX_AGE = 60_000;
@@ -16,8 +13,11 @@ const MAX_AGE = 60_000;
 /** Longest mark, in characters: that of the longest target which an HTTP server reads. */
 const MAX_LENGTH = 262_144;
 
-/** Most senders whose numbers are remembered; one that starts again counts as another. */
-const MAX_SENDERS = 256;
+/** Nonces of one sender that are remembered, by default. */
+const REMEMBERED = 32_768;
+
+/** Most senders whose nonces are remembered. */
+const MAX_SENDERS = 64;
 
 /** What a node says about a request that it sends to another one. */
 export interface Mark {
@@ -27,13 +27,13 @@ export interface Mark {
    */
   readonly kind: "forwarded" | "internal";
   readonly from: string;
-  /** When the sender started, in Unix milliseconds. */
-  readonly fromStarted: number;
-  /** Counts the sender's requests since its start. */
-  readonly number: number;
   readonly to: string;
-  /** When the receiver started: it remembers no numbers from before. */
+  /** When the receiver started: it remembers no nonces from before. */
   readonly toStarted: number;
+  /** When it was signed, in Unix milliseconds. */
+  readonly time: number;
+  /** No other mark of the sender has it. */
+  readonly nonce: string;
   /** The client's address. */
   readonly address: string;
   readonly requestId: string;
@@ -43,26 +43,19 @@ export interface Mark {
   readonly target?: string | undefined;
   /** Whether the sender keeps the client's connection, and need not be told whose request it is. */
   readonly kept?: boolean | undefined;
-  /** Whether the sender asks if the receiver reads passes ({@linkcode Marks.pass}). */
-  readonly passes?: boolean | undefined;
-}
-
-/** A mark with when it was signed, in Unix milliseconds. */
-interface SignedMark extends Mark {
-  readonly time: number;
 }
 
 /**
  * Why a mark that a node has signed does not count. `stale`: more than a minute ago, or with a clock
  * that differs by as much. `misdirected`: for another node, whose address leads here. `restarted`:
- * this node has started again since. `repeated`: it has come before.
+ * this node has started again since. `repeated`: it has come before, or may have.
  */
 export type RefusedMark = "stale" | "misdirected" | "restarted" | "repeated";
 
 /** What only the sender of a request knows. */
 export type MarkContent = Pick<
   Mark,
-  "kind" | "address" | "requestId" | "secure" | "target" | "kept" | "passes"
+  "kind" | "address" | "requestId" | "secure" | "target" | "kept"
 >;
 
 /** What a mark holds for: it opens no other request. */
@@ -74,6 +67,18 @@ export interface MarkedRequest {
   readonly headers: Pick<Headers, "get">;
 }
 
+/** A mark as it is sent, and what signs the body that follows it. */
+export interface Signed {
+  readonly header: string;
+  readonly body: BodySigner;
+}
+
+/** A mark that holds, and what verifies the body that follows it. */
+export interface Verified {
+  readonly mark: Mark;
+  readonly body: BodyVerifier;
+}
+
 export interface MarksOptions {
   /** The secret that all nodes share, for this purpose alone; for a {@linkcode Mac}. */
   readonly key: string;
@@ -81,59 +86,48 @@ export interface MarksOptions {
   readonly self: Pick<NodeRecord, "name" | "startedAt">;
   /** Unix milliseconds. */
   readonly clock: () => number;
+  /** Nonces of one sender that are remembered: so many at least, and at most twice as many. */
+  readonly remembered?: number;
 }
 
 /**
- * Signs the requests of this node to others, and checks those of others to this one. A mark holds
- * once, so that who reads it on the way cannot send it again.
+ * Signs the requests of this node to others, and verifies those of others to this one. A mark holds
+ * once, so that who reads it on the way cannot send it again. README.md has the format.
  */
 export class Marks {
   readonly #options: MarksOptions;
   readonly #mac: Mac;
-  readonly #passes: Passes;
-  /** By the sender and its start, the oldest first. */
-  readonly #used = new Map<string, UsedNumbers>();
-  #lastNumber = 0;
+  /** By the sender. */
+  readonly #seen = new Map<string, SeenNonces>();
 
   constructor(options: MarksOptions) {
     this.#options = options;
     this.#mac = new Mac(options.key);
-    this.#passes = new Passes({ ...options, mac: this.#mac });
   }
 
-  /** The signed mark of a request to another node. */
+  /** Signs a request to another node. */
   sign(
-    content: MarkContent,
+    { kind, address, requestId, secure, target, kept }: MarkContent,
     to: Pick<NodeRecord, "name" | "startedAt">,
     request: MarkedRequest,
-  ): string {
+  ): Signed {
     const { self, clock } = this.#options;
-    const { kind, address, requestId, secure, target, kept, passes } = content;
-    const mark: SignedMark = {
+    const mark: Mark = {
       kind,
+      from: self.name,
+      to: to.name,
+      toStarted: to.startedAt,
+      time: clock(),
+      nonce: crypto.randomUUID(),
       address,
       requestId,
       secure,
       target,
       kept,
-      passes,
-      from: self.name,
-      fromStarted: self.startedAt,
-      number: ++this.#lastNumber,
-      to: to.name,
-      toStarted: to.startedAt,
-      time: clock(),
     };
     const payload = Buffer.from(JSON.stringify(mark)).toString("base64url");
-    return `${payload}.${this.#macOf(payload, request)}`;
-  }
-
-  /**
-   * A short mark of a client's request, for a node that reads it: it costs a tenth, and holds for any
-   * request.
-   */
-  pass(content: PassContent, to: Pick<NodeRecord, "name" | "startedAt">): string {
-    return this.#passes.write(content, to, ++this.#lastNumber);
+    const code = this.#codeOf(payload, request);
+    return { header: `${payload}.${code}`, body: new BodySigner(this.#mac, code) };
   }
 
   /**
@@ -141,38 +135,76 @@ export class Marks {
    *
    * @returns null if no node has signed it for this request
    */
-  read(text: string, request: MarkedRequest): Mark | RefusedMark | null {
+  read(text: string, request: MarkedRequest): Verified | RefusedMark | null {
     if (text.length > MAX_LENGTH) return null;
-    const mark = text.includes(" ") ? this.#passes.read(text) : this.#readSigned(text, request);
-    if (mark === null || typeof mark === "string") return mark;
-    const { self } = this.#options;
+    const [payload = "", code = ""] = text.split(".");
+    if (!isSameCode(code, this.#codeOf(payload, request))) return null;
+    // Only a node can have signed it.
+    const mark: Mark = JSON.parse(Buffer.from(payload, "base64url").toString());
+    const { self, clock } = this.#options;
+    const now = clock();
+    if (Math.abs(now - mark.time) > MAX_AGE) return "stale";
     if (mark.to !== self.name) return "misdirected";
     if (mark.toStarted !== self.startedAt) return "restarted";
-    return this.#usedBy(mark).add(mark.number) ? mark : "repeated";
+    if (this.#seenOf(mark.from, now)?.add(mark) !== true) return "repeated";
+    return { mark, body: new BodyVerifier(this.#mac, code) };
   }
 
-  #readSigned(text: string, request: MarkedRequest): Mark | "stale" | null {
-    const [payload = "", mac = ""] = text.split(".");
-    if (!isSameCode(mac, this.#macOf(payload, request))) return null;
-    // Only a node can have signed it.
-    const mark: SignedMark = JSON.parse(Buffer.from(payload, "base64url").toString());
-    return Math.abs(this.#options.clock() - mark.time) > MAX_AGE ? "stale" : mark;
-  }
-
-  #usedBy({ from, fromStarted }: Mark): UsedNumbers {
-    const sender = `${from} ${fromStarted}`;
-    const known = this.#used.get(sender);
+  /** Null if there are too many senders. */
+  #seenOf(sender: string, now: number): SeenNonces | null {
+    const known = this.#seen.get(sender);
     if (known !== undefined) return known;
-    const used = new UsedNumbers();
-    this.#used.set(sender, used);
-    const [oldest = sender] = this.#used.keys();
-    if (this.#used.size > MAX_SENDERS) this.#used.delete(oldest);
-    return used;
+    if (this.#seen.size >= MAX_SENDERS) {
+      for (const [other, { newest }] of this.#seen) {
+        if (newest < now - 2 * MAX_AGE) this.#seen.delete(other);
+      }
+      if (this.#seen.size >= MAX_SENDERS) return null;
+    }
+    const seen = new SeenNonces(this.#options.remembered ?? REMEMBERED);
+    this.#seen.set(sender, seen);
+    return seen;
   }
 
-  #macOf(payload: string, { method, target, headers }: MarkedRequest): string {
+  #codeOf(payload: string, { method, target, headers }: MarkedRequest): string {
     // None of them can contain a line break.
     const credential = `${headers.get("authorization") ?? ""}\n${headers.get("cookie") ?? ""}`;
-    return this.#mac.of(`${method} ${target}\n${credential}\n${payload}`);
+    return this.#mac.of(`request\n${method}\n${target}\n${hash("sha256", credential)}\n${payload}`);
+  }
+}
+
+/**
+ * Nonces of one sender, in two generations. When the older one is forgotten, no mark counts any more
+ * that is not younger than all of it, by the clock of the sender.
+ */
+class SeenNonces {
+  #young = new Set<string>();
+  #old = new Set<string>();
+  #newest = -Infinity;
+  #newestOfOld = -Infinity;
+  #forgotten = -Infinity;
+  readonly #remembered: number;
+
+  /** @param remembered how many a generation has */
+  constructor(remembered: number) {
+    this.#remembered = remembered;
+  }
+
+  /** The time of the newest mark. */
+  get newest(): number {
+    return this.#newest;
+  }
+
+  /** Remembers a nonce; false if it may have come before. */
+  add({ nonce, time }: Pick<Mark, "nonce" | "time">): boolean {
+    if (time <= this.#forgotten || this.#young.has(nonce) || this.#old.has(nonce)) return false;
+    if (this.#young.size >= this.#remembered) {
+      this.#forgotten = this.#newestOfOld;
+      this.#newestOfOld = this.#newest;
+      this.#old = this.#young;
+      this.#young = new Set();
+    }
+    this.#young.add(nonce);
+    this.#newest = Math.max(this.#newest, time);
+    return true;
   }
 }

@@ -21,8 +21,8 @@ export {
   type MarkedRequest,
   Marks,
   type MarksOptions,
-  PASSES_HEADER,
   type RefusedMark,
+  type Verified,
 } from "./marks.ts";
 export { nobodyRuns, notRunning } from "./away.ts";
 export { NodeClient, type NodeClientOptions, type NodeRequest } from "./node_client.ts";

@@ -1,10 +1,9 @@
 import { bodyUntil } from "../body_until.ts";
 import { Unavailable } from "../errors.ts";
 import { OPERATOR } from "../identity/mod.ts";
-import type { PlaceCaller } from "../places.ts";
+import type { Holder } from "../caller_quota.ts";
 import { away, nobodyRuns } from "./away.ts";
-import type { RawAnswer } from "./connections/connection.ts";
-import { MARK_HEADER, type MarkContent, type Marks, PASSES_HEADER } from "./marks.ts";
+import { MARK_HEADER, type MarkContent, type Marks } from "./marks.ts";
 import type { NodeRecord, Nodes } from "./nodes.ts";
 import { Peer } from "./peer.ts";
 
@@ -30,8 +29,8 @@ const NOT_RETURNED: ReadonlySet<string> = new Set([
   ...["connection", "keep-alive", "transfer-encoding"],
 ]);
 
-/** Headers that the runtime adds to an answer whose body is bytes. */
-const OF_RUNTIME: ReadonlySet<string> = new Set(["content-length", "date"]);
+/** Answers up to this length are read as a whole, in bytes: that costs less than a stream. */
+const WHOLE_BYTES = 65_536;
 
 /** Methods of requests without a body. */
 const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
@@ -46,8 +45,10 @@ const encoder = new TextEncoder();
 
 const NO_HEADERS = new Headers();
 
+const NO_BYTES = new Uint8Array(0);
+
 /** What a node asks in its own name. */
-const THIS_NODE: PlaceCaller = { principal: OPERATOR, address: null };
+const THIS_NODE: Holder = { principal: OPERATOR, address: null };
 
 /** A request to another node. */
 export interface NodeRequest {
@@ -58,25 +59,25 @@ export interface NodeRequest {
   readonly host?: string;
   readonly headers?: Headers;
   /** Bytes cost less than a stream. */
-  readonly body?: BodyInit | null;
+  readonly body?: Uint8Array | ReadableStream<Uint8Array> | null;
   /** Its signal ends this request. */
   readonly client?: Pick<Request, "signal">;
-  readonly mark: Omit<MarkContent, "target" | "passes">;
+  readonly mark: Omit<MarkContent, "target">;
   /** Whose place it takes, if many are under way. */
-  readonly caller: () => PlaceCaller;
+  readonly caller: () => Holder;
   /** Settles when its answer has been passed on. By default, its place is free once that begins. */
   readonly completed?: Promise<void> | undefined;
 }
 
 export interface NodeClientOptions {
   readonly nodes: Pick<Nodes, "isRunning" | "onLooked">;
-  readonly marks: Pick<Marks, "sign" | "pass">;
+  readonly marks: Pick<Marks, "sign">;
   /** Most requests to one node that are under way; 4000 by default. */
   readonly maxUnderWay?: number;
 }
 
 /**
- * Sends requests to other nodes, and waits for an answer only while the node runs. {@linkcode Places}
+ * Sends requests to other nodes, and waits for an answer only while the node runs. {@linkcode CallerQuota}
  * bounds how many are under way, for each caller and in all.
  */
 export class NodeClient {
@@ -108,17 +109,13 @@ export class NodeClient {
     if (!this.#options.nodes.isRunning(name)) throw nobodyRuns();
     const peer = this.#peerOf(name);
     const { body } = request;
-    const isWhole = isInOnePiece(request);
     const upload = body instanceof ReadableStream ? peer.enterUpload(request.caller()) : null;
     const { leave } = upload ??
-      (isWhole ? peer.enter(request.caller) : peer.enterPlace(request.caller()));
+      (isInOnePiece(request) ? peer.enter(request.caller) : peer.enterPlace(request.caller()));
+    const ends = [peer.gone, upload?.signal, request.client?.signal];
+    const signal = AbortSignal.any(ends.filter((one) => one !== undefined));
     try {
-      const response = (isWhole ? await this.#sendWhole(node, request, peer) : null) ??
-        await this.#fetch(node, request, peer, upload?.signal);
-      if (response.headers.has(PASSES_HEADER)) {
-        response.headers.delete(PASSES_HEADER);
-        peer.readsPassesSince = node.startedAt;
-      }
+      const response = await this.#fetch(node, request, signal);
       if (request.completed === undefined) leave();
       else request.completed.then(leave, leave);
       return response;
@@ -138,7 +135,8 @@ export class NodeClient {
    */
   async ask(
     node: NodeRecord,
-    { signal, body, ...request }: Omit<NodeRequest, "mark" | "caller" | "client"> & {
+    { signal, body, ...request }: Omit<NodeRequest, "mark" | "caller" | "client" | "body"> & {
+      readonly body?: NodeRequest["body"] | string;
       readonly signal?: AbortSignal;
     },
   ): Promise<Response> {
@@ -161,79 +159,56 @@ export class NodeClient {
     this.#client.close();
   }
 
-  /**
-   * Sends a request in one piece, which costs a third of `fetch`.
-   *
-   * @returns null if its connection ended, and it must go by `fetch`
-   */
-  async #sendWhole(node: NodeRecord, request: NodeRequest, peer: Peer): Promise<Response | null> {
-    const { method, headers: given, client } = request;
-    const body = request.body instanceof Uint8Array ? request.body : null;
-    const { target, mark } = this.#address(node, request, peer);
-    const headers: [string, string][] = [["host", request.host ?? new URL(node.url).host]];
-    // Ten times as fast as its iterator.
-    given?.forEach((value, name) => {
-      if (name !== "host" && !NOT_FORWARDED.has(name)) headers.push([name, value]);
-    });
-    headers.push(["accept-encoding", "identity"], [MARK_HEADER, mark]);
-    if (!BODILESS.has(method)) headers.push(["content-length", String(body?.length ?? 0)]);
-    const answer = await peer.connectionsTo(node).send({ method, target, headers, body, client });
-    return answer === null ? null : responseOf(answer);
+  /** Sends a request; a read is sent again if its connection ends in place of an answer. */
+  async #fetch(node: NodeRecord, request: NodeRequest, signal: AbortSignal): Promise<Response> {
+    try {
+      return await this.#fetchOnce(node, request, signal);
+    } catch (error) {
+      if (!BODILESS.has(request.method) || signal.aborted) throw error;
+      // The node may just have closed a connection that was idle.
+      return await this.#fetchOnce(node, request, signal);
+    }
   }
 
-  async #fetch(
+  async #fetchOnce(
     node: NodeRecord,
-    request: NodeRequest,
-    peer: Peer,
-    end: AbortSignal | undefined,
+    { method, target: asked, host, headers: given = NO_HEADERS, body = null, mark }: NodeRequest,
+    signal: AbortSignal,
   ): Promise<Response> {
-    const { method, body = null } = request;
-    const { target, mark } = this.#address(node, request, peer);
-    const headers = new Headers();
-    for (const [name, value] of request.headers ?? []) {
-      if (!NOT_FORWARDED.has(name)) headers.append(name, value);
-    }
-    // HTTP/2 has no such header.
-    if (request.host !== undefined) headers.set("Host", request.host);
+    const isPlain = PLAIN_TARGET.test(asked) || isUnchanged(node.url, asked);
+    const target = isPlain ? asked : CHANGED_TARGET;
+    const content = isPlain ? mark : { ...mark, target: asked };
+    const signed = this.#options.marks.sign(content, node, { method, target, headers: given });
+    const headers: [string, string][] = [];
+    // Ten times as fast as its iterator.
+    given.forEach((value, name) => {
+      if (name !== "host" && !NOT_FORWARDED.has(name)) headers.push([name, value]);
+    });
     // A compressed answer would be unpacked here for nothing.
-    headers.set("Accept-Encoding", "identity");
-    headers.set(MARK_HEADER, mark);
-    const signals = [peer.gone, end, request.client?.signal].filter((one) => one !== undefined);
-    const signal = AbortSignal.any(signals);
-    const { status, headers: received, body: answer } = await fetch(node.url + target, {
+    headers.push(["accept-encoding", "identity"], [MARK_HEADER, signed.header]);
+    // HTTP/2 has no such header.
+    if (host !== undefined) headers.push(["host", host]);
+    const answer = await fetch(node.url + target, {
       method,
       headers,
-      body: BODILESS.has(method) ? null : body,
+      body: BODILESS.has(method)
+        ? null
+        : body instanceof ReadableStream
+        ? signed.body.stream(body)
+        : signed.body.whole(body ?? NO_BYTES),
       redirect: "manual",
       signal,
       client: this.#client,
     });
-    const returned = new Headers(received);
+    const returned = new Headers(answer.headers);
     for (const name of NOT_RETURNED) returned.delete(name);
-    const bounded = answer === null ? null : bodyUntil(answer, signal);
-    return new Response(bounded, { status, headers: returned });
-  }
-
-  /** Where a request goes, and its mark. */
-  #address(
-    node: NodeRecord,
-    { method, target: asked, headers = NO_HEADERS, mark }: NodeRequest,
-    { readsPassesSince }: Peer,
-  ): { readonly target: string; readonly mark: string } {
-    const isPlain = PLAIN_TARGET.test(asked) || isUnchanged(node.url, asked);
-    const { marks } = this.#options;
-    const readsPasses = readsPassesSince === node.startedAt;
-    const isForwarded = mark.kind === "forwarded";
-    if (isPlain && isForwarded && readsPasses) {
-      return { target: asked, mark: marks.pass(mark, node) };
-    }
-    const target = isPlain ? asked : CHANGED_TARGET;
-    const content = {
-      ...mark,
-      target: isPlain ? undefined : asked,
-      passes: isForwarded && !readsPasses || undefined,
-    };
-    return { target, mark: marks.sign(content, node, { method, target, headers }) };
+    const { status } = answer;
+    if (answer.body === null) return new Response(null, { status, headers: returned });
+    const length = Number(returned.get("content-length") ?? NaN);
+    const bytes = length <= WHOLE_BYTES
+      ? await answer.arrayBuffer()
+      : bodyUntil(answer.body, signal);
+    return new Response(bytes, { status, headers: returned });
   }
 
   #peerOf(name: string): Peer {
@@ -252,18 +227,6 @@ export class NodeClient {
       peer.close();
     }
   }
-}
-
-function responseOf({ status, headers: received, body }: RawAnswer): Response {
-  const response = new Response(body, { status });
-  const { headers } = response;
-  const isWhole = body instanceof Uint8Array;
-  // Half the cost of headers that the constructor gets.
-  for (const [name, value] of received) {
-    if (NOT_RETURNED.has(name) || isWhole && OF_RUNTIME.has(name)) continue;
-    headers.append(name, value);
-  }
-  return response;
 }
 
 /** Whether `fetch` sends a target as it is. */

@@ -1,9 +1,7 @@
 import { TooMany, type Unavailable } from "../errors.ts";
 import { isOverseer, type Principal } from "../identity/mod.ts";
-import { type PlaceCaller, Places } from "../places.ts";
+import { CallerQuota, type Holder } from "../caller_quota.ts";
 import { away, RETRY_SECONDS } from "./away.ts";
-import { Connections } from "./connections/connections.ts";
-import type { NodeRecord } from "./nodes.ts";
 
 /**
  * The part of all requests that takes no place of a caller: to find out whose request it is costs
@@ -28,21 +26,17 @@ export interface Upload extends Entry {
 
 /** What this node asks of another one. */
 export class Peer {
-  /** The start since when the node reads passes; null if it has not said so. */
-  readsPassesSince: number | null = null;
   /** How many more requests may be under way without a place. */
   #free: number;
-  readonly #places: Places;
+  readonly #quota: CallerQuota;
   /** Those with a place whose answer has not come; the oldest first. */
   readonly #uploads = new Set<Upload>();
-  /** Null before the first request in one piece. */
-  #connections: Connections | null = null;
   readonly #gone = new AbortController();
 
   /** @param maxUnderWay most requests that are under way */
   constructor(maxUnderWay: number) {
     this.#free = Math.floor(maxUnderWay * FREE_PART);
-    this.#places = new Places(maxUnderWay - this.#free, {
+    this.#quota = new CallerQuota(maxUnderWay - this.#free, {
       things: "requests",
       state: "under way to another node",
       retrySeconds: RETRY_SECONDS,
@@ -54,21 +48,12 @@ export class Peer {
     return this.#gone.signal;
   }
 
-  /** The connections to the node; its URL may be another one after its restart. */
-  connectionsTo({ url }: Pick<NodeRecord, "url">): Connections {
-    if (this.#connections?.url !== url) {
-      this.#connections?.close();
-      this.#connections = new Connections(url);
-    }
-    return this.#connections;
-  }
-
   /**
    * Lets a request in one piece begin, in a place of its caller if many are under way.
    *
    * @throws TooMany
    */
-  enter(caller: () => PlaceCaller): Entry {
+  enter(caller: () => Holder): Entry {
     if (this.#free === 0) return this.enterPlace(caller());
     this.#free--;
     let isHeld = true;
@@ -86,11 +71,11 @@ export class Peer {
    *
    * @throws TooMany
    */
-  enterPlace(caller: PlaceCaller): Entry {
+  enterPlace(caller: Holder): Entry {
     try {
-      return { leave: this.#places.take(caller) };
+      return leaving(this.#quota.take(caller));
     } catch (error) {
-      if (!(error instanceof TooMany) || this.#places.isFullOf(caller)) throw error;
+      if (!(error instanceof TooMany) || this.#quota.isFullOf(caller)) throw error;
       const isGuest = caller.principal.kind === "guest";
       const oldest = this.#uploads.values().find(({ principal }) =>
         isGuest ? principal.kind === "guest" : !isOverseer(principal)
@@ -98,7 +83,7 @@ export class Peer {
       if (oldest === undefined) throw error;
       this.#uploads.delete(oldest);
       oldest.end(away("The node that can answer this has too much to answer"));
-      return { leave: this.#places.take(caller) };
+      return leaving(this.#quota.take(caller));
     }
   }
 
@@ -108,7 +93,7 @@ export class Peer {
    *
    * @throws TooMany
    */
-  enterUpload(caller: PlaceCaller): Upload {
+  enterUpload(caller: Holder): Upload {
     const { leave } = this.enterPlace(caller);
     const abort = new AbortController();
     const upload: Upload = {
@@ -131,7 +116,10 @@ export class Peer {
 
   /** Ends all requests. */
   close(): void {
-    this.#connections?.close();
     this.#gone.abort();
   }
+}
+
+function leaving(held: Disposable): Entry {
+  return { leave: () => held[Symbol.dispose]() };
 }

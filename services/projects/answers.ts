@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { PooledRepository } from "../fossil/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import { stateOfFileNow } from "./file_states.ts";
 import type { Project } from "./records.ts";
 import type { RepositoryFiles } from "./repository_files.ts";
@@ -35,7 +36,7 @@ export interface NewAnswer extends Partial<Omit<Answer, "bytes">> {
   readonly isProvisional?: boolean;
 }
 
-interface Entry {
+interface KeptAnswer {
   /** The state of the file before the read began. */
   readonly state: string;
   readonly answer: Promise<Answer>;
@@ -48,9 +49,11 @@ interface Entry {
  */
 export class RepositoryAnswers {
   readonly #files: RepositoryFiles;
-  /** The least recently used entry comes first. */
-  readonly #entries = new Map<string, Entry>();
-  #bytes = 0;
+  readonly #kept = new BoundedMap<string, KeptAnswer>({
+    most: MAX_BYTES,
+    mostOfOne: MAX_ANSWER_BYTES,
+    weigh: ({ size }) => size,
+  });
 
   constructor(files: RepositoryFiles) {
     this.#files = files;
@@ -70,45 +73,26 @@ export class RepositoryAnswers {
   ): Promise<Answer> {
     const whole = `${project.id} ${key}`;
     const state = stateOfFileNow(this.#files.pathOf(project));
-    const known = this.#entries.get(whole);
-    if (known !== undefined && known.state === state) {
-      this.#entries.delete(whole);
-      this.#entries.set(whole, known);
-      return await known.answer;
-    }
+    const known = this.#kept.get(whole);
+    if (known !== undefined && known.state === state) return await known.answer;
     const making = this.#files.use(project, make);
     const answer = making.then(tagged);
     if (state === null) return await answer;
     // Further requests with this key wait for the same answer.
-    this.#keep(whole, { state, answer, size: 0 });
+    this.#kept.set(whole, { state, answer, size: 0 });
     try {
       const made = await answer;
       const { isProvisional = false } = await making;
       const size = made.bytes.length + ENTRY_BYTES;
-      if (this.#entries.get(whole)?.answer === answer) {
-        this.#drop(whole);
-        if (size <= MAX_ANSWER_BYTES && !isProvisional) this.#keep(whole, { state, answer, size });
+      if (this.#kept.peek(whole)?.answer === answer) {
+        if (isProvisional) this.#kept.delete(whole);
+        else this.#kept.set(whole, { state, answer, size });
       }
       return made;
     } catch (error) {
-      if (this.#entries.get(whole)?.answer === answer) this.#drop(whole);
+      if (this.#kept.peek(whole)?.answer === answer) this.#kept.delete(whole);
       throw error;
     }
-  }
-
-  #keep(key: string, entry: Entry): void {
-    this.#drop(key);
-    this.#entries.set(key, entry);
-    this.#bytes += entry.size;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#bytes <= MAX_BYTES || oldest === key) return;
-      this.#drop(oldest);
-    }
-  }
-
-  #drop(key: string): void {
-    this.#bytes -= this.#entries.get(key)?.size ?? 0;
-    this.#entries.delete(key);
   }
 }
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { ArchiveFormat } from "../fossil/mod.ts";
-import { type PlaceCaller, Places } from "../places.ts";
+import { CallerQuota, type Holder } from "../caller_quota.ts";
 import type { Project } from "./records.ts";
 import type { RepositoryFiles } from "./repository_files.ts";
 
@@ -21,7 +21,7 @@ export interface Archive {
 /** Packs check-ins into archive files. A file is removed when its reader is done. */
 export class RepositoryArchives {
   readonly #files: RepositoryFiles;
-  readonly #places = new Places(MAX_ARCHIVES, WORDS);
+  readonly #quota = new CallerQuota(MAX_ARCHIVES, WORDS);
 
   constructor(files: RepositoryFiles) {
     this.#files = files;
@@ -39,10 +39,10 @@ export class RepositoryArchives {
       readonly checkin: string;
       readonly format: ArchiveFormat;
       readonly signal: AbortSignal;
-      readonly caller: PlaceCaller;
+      readonly caller: Holder;
     },
   ): Promise<Archive> {
-    const ended = this.#places.take(caller);
+    const held = this.#quota.take(caller);
     try {
       return await this.#make(project, async (target) => {
         const { left_out: leftOut } = await this.#files.use(
@@ -51,10 +51,10 @@ export class RepositoryArchives {
         );
         const file = await Deno.open(target);
         const { size } = await file.stat();
-        return { readable: endingWith(file.readable, ended), size, leftOut };
+        return { readable: endingWith(file.readable, held), size, leftOut };
       });
     } catch (error) {
-      ended();
+      held[Symbol.dispose]();
       throw error;
     }
   }
@@ -73,10 +73,10 @@ export class RepositoryArchives {
   }
 }
 
-/** The same bytes; calls a function when all of them are read, or the reader gives up. */
+/** The same bytes; disposes of something when all of them are read, or the reader gives up. */
 function endingWith(
   readable: ReadableStream<Uint8Array<ArrayBuffer>>,
-  ended: () => void,
+  held: Disposable,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = readable.getReader();
   return new ReadableStream({
@@ -84,15 +84,15 @@ function endingWith(
       try {
         const { done, value } = await reader.read();
         if (!done) return controller.enqueue(value);
-        ended();
+        held[Symbol.dispose]();
         controller.close();
       } catch (error) {
-        ended();
+        held[Symbol.dispose]();
         throw error;
       }
     },
     async cancel(reason) {
-      ended();
+      held[Symbol.dispose]();
       await reader.cancel(reason);
     },
   }, { highWaterMark: 0 });

@@ -20,7 +20,7 @@ export interface Stamp {
 }
 
 /** A write whose outcome is known, as its kind of intention sees it. */
-export interface Settling<Body> {
+export interface SettledWrite<Body> {
   readonly project: Project;
   readonly body: Body;
   readonly origin: Origin;
@@ -40,14 +40,14 @@ export interface IntentionKind<Body> {
   /** Unique, such as `workspace.commit`; it is stored. */
   readonly name: string;
   /** State and events if the repository has the write. */
-  settle(settling: Settling<Body>): Change | Promise<Change>;
+  settle(write: SettledWrite<Body>): Change | Promise<Change>;
   /** State and events if it does not. */
-  undo?(settling: Settling<Body>): Change | Promise<Change>;
+  undo?(write: SettledWrite<Body>): Change | Promise<Change>;
   /**
    * Whether the write is done; only for writes that leave no artifact in the timeline. Artifacts of
    * its author then say nothing.
    */
-  isDone?(repository: PooledRepository, settling: Settling<Body>): Promise<boolean>;
+  isDone?(repository: PooledRepository, write: SettledWrite<Body>): Promise<boolean>;
 }
 
 /** A registered kind of intention. */

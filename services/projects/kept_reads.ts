@@ -1,4 +1,5 @@
 import type { PooledRepository } from "../fossil/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import { stateOfFileNow } from "./file_states.ts";
 import type { Project } from "./records.ts";
 import type { RepositoryFiles } from "./repository_files.ts";
@@ -11,7 +12,9 @@ export class KeptReads<Value> {
   readonly #files: RepositoryFiles;
   readonly #read: (repository: PooledRepository) => Promise<Value>;
   /** By the project's id. */
-  readonly #known = new Map<string, { readonly state: string; readonly value: Value }>();
+  readonly #known = new BoundedMap<string, { readonly state: string; readonly value: Value }>(
+    MAX_KEPT,
+  );
 
   constructor(files: RepositoryFiles, read: (repository: PooledRepository) => Promise<Value>) {
     this.#files = files;
@@ -28,7 +31,6 @@ export class KeptReads<Value> {
     const known = this.#known.get(project.id);
     if (known !== undefined && known.state === state) return known.value;
     const value = await this.#files.use(project, this.#read);
-    if (this.#known.size >= MAX_KEPT) this.#known.clear();
     if (state !== null) this.#known.set(project.id, { state, value });
     return value;
   }

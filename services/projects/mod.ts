@@ -10,7 +10,7 @@ export { serviceErrorOf } from "./errors/mod.ts";
 export { projectEvent, type ProjectEventData, type ProjectEventType } from "./events.ts";
 export { type HomeListener, ProjectHomes } from "./homes.ts";
 export { isSameProject } from "./received_places.ts";
-export type { IntentionKind, RegisteredKind, Settling, Stamp } from "./intentions.ts";
+export type { IntentionKind, RegisteredKind, SettledWrite, Stamp } from "./intentions.ts";
 export { Projects } from "./projects.ts";
 export {
   type HeldProject,

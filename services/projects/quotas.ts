@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 import { type Database, statement } from "../database/mod.ts";
-import { OutOfRoom } from "../errors.ts";
+import { InsufficientStorage } from "../errors.ts";
 import type { QuotaFigures } from "../hourly_quota.ts";
 import type { Principal } from "../identity/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Log } from "../log.ts";
 import type { Project } from "./records.ts";
 
@@ -36,7 +37,7 @@ export class StorageQuotas {
   readonly #options: StorageQuotasOptions;
   /** Bytes of repositories, by the project's id. */
   readonly #sizes = new Map<string, number>();
-  readonly #sums = new Map<string, Sum>();
+  readonly #sums = new BoundedMap<string, Sum>(MAX_CALLERS);
   readonly #refused = { project: 0, account: 0 };
 
   constructor(options: StorageQuotasOptions) {
@@ -74,7 +75,7 @@ export class StorageQuotas {
    * @param principal null for what nobody sent, such as a mirror
    * @param coming bytes that are known to come
    * @param measure reads the bytes of the repository
-   * @throws OutOfRoom
+   * @throws InsufficientStorage
    */
   async require(
     { id, slug }: Pick<Project, "id" | "slug">,
@@ -90,7 +91,7 @@ export class StorageQuotas {
       this.#sizes.set(id, size);
       if (isFull(size, coming, projectBytes)) {
         this.#refused.project++;
-        throw new OutOfRoom(
+        throw new InsufficientStorage(
           `The project "${slug}" has ${size} bytes of ${projectBytes} (limits.project_bytes): ` +
             "remove release files, or ask the operator to raise the limit",
         );
@@ -101,7 +102,7 @@ export class StorageQuotas {
     const stored = (await this.#sumOf(key)).bytes;
     if (isFull(stored, coming, accountBytes)) {
       this.#refused.account++;
-      throw new OutOfRoom(
+      throw new InsufficientStorage(
         `"${principal?.name}" has stored ${stored} bytes of ${accountBytes} ` +
           "(limits.account_bytes): ask the operator to raise the limit",
       );
@@ -144,7 +145,6 @@ export class StorageQuotas {
     const row = await this.#options.database.tables.selectFrom("stored_bytes")
       .select(({ fn }) => fn.sum<number | null>("bytes").as("bytes"))
       .where("actor_key", "=", key).executeTakeFirst();
-    if (this.#sums.size >= MAX_CALLERS) this.#sums.clear();
     const sum = { bytes: Number(row?.bytes ?? 0), readAt: now };
     this.#sums.set(key, sum);
     return sum;

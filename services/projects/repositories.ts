@@ -10,7 +10,7 @@ import type {
   RepositoryPool,
 } from "../fossil/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
-import { KeyedSemaphore } from "../kernel/semaphore.ts";
+import { Semaphore } from "../kernel/semaphore.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { HaltCheck } from "./access.ts";
@@ -31,13 +31,13 @@ import type { ReceptionObserver } from "./reception.ts";
 import type { Project } from "./records.ts";
 import { type ImportSource, RepositoryFiles } from "./repository_files.ts";
 import { SearchIndexes } from "./search_indexes.ts";
-import { Settling } from "./settling.ts";
+import { Reconciliation } from "./reconciliation.ts";
 import { Takeovers } from "./takeovers.ts";
 
 /** The writes of one project: one at a time, and so many that wait. */
 const WRITES = {
-  permits: 1,
-  maxWaiting: 1000,
+  permitsPerKey: 1,
+  maxWaitingPerKey: 1000,
   refusal: () => new Unavailable("Too many changes are waiting for this project"),
 };
 
@@ -94,10 +94,10 @@ export class ProjectRepositories {
   readonly #log: Log;
   readonly #halts: HaltCheck;
   /** One write of a project at a time, and one making or removal of a slug. */
-  readonly #turns = new KeyedSemaphore(WRITES);
+  readonly #turns = new Semaphore(WRITES);
   readonly places: ReceivedPlaces;
   readonly takeovers: Takeovers;
-  readonly #settling: Settling;
+  readonly #reconciliation: Reconciliation;
   readonly #lastDates = new Map<string, number>();
 
   private constructor(options: ProjectRepositoriesOptions) {
@@ -128,7 +128,7 @@ export class ProjectRepositories {
       clock: () => options.scheduler.now(),
       log: options.log,
     });
-    this.#settling = new Settling({
+    this.#reconciliation = new Reconciliation({
       files: this.files,
       intentions: this.intentions,
       places: this.places,
@@ -176,7 +176,7 @@ export class ProjectRepositories {
    * @throws ServiceError in place of the engine's errors; then nothing was written
    * @throws Unavailable if the outcome is unknown; it is settled later
    * @throws Halted if the caller is a halted agent
-   * @throws OutOfRoom if the project or the caller has stored as much as it may
+   * @throws InsufficientStorage if the project or the caller has stored as much as it may
    */
   async write<Body, Result>(
     project: Project,
@@ -195,7 +195,7 @@ export class ProjectRepositories {
     const writing = this.files.use(project, (repository) => write(repository, stamp));
     const isWritten = await writing.then(() => true, () => false);
     try {
-      const bytes = await this.#settling.settle(project, { stamp, origin });
+      const bytes = await this.#reconciliation.settle(project, { stamp, origin });
       this.quotas.note(project, caller.principal, bytes);
     } catch (error) {
       if (isWritten) throw error;
@@ -225,7 +225,7 @@ export class ProjectRepositories {
     // Unversioned files leave no receipt.
     const bytes = result.receipt === null
       ? await this.#bytesOf(project)
-      : await this.#settling.settle(project, null);
+      : await this.#reconciliation.settle(project, null);
     this.quotas.note(project, caller?.principal ?? null, bytes);
     return result;
   }
@@ -235,7 +235,7 @@ export class ProjectRepositories {
    *
    * @param caller null for what nobody sent
    * @param coming bytes that are known to come
-   * @throws OutOfRoom
+   * @throws InsufficientStorage
    */
   requireRoom(
     project: Project,
@@ -264,10 +264,10 @@ export class ProjectRepositories {
   }
 
   /**
-   * As {@link Settling.onReceived}. Nothing else is written to the project meanwhile.
+   * As {@link Reconciliation.onReceived}. Nothing else is written to the project meanwhile.
    */
   onReceived(observer: ReceptionObserver): void {
-    this.#settling.onReceived(observer);
+    this.#reconciliation.onReceived(observer);
   }
 
   /**
@@ -276,7 +276,7 @@ export class ProjectRepositories {
    */
   async catchUp(project: Project): Promise<void> {
     using _turn = await this.#turnOf(project, null);
-    await this.#settling.settle(project, null);
+    await this.#reconciliation.settle(project, null);
   }
 
   /**
@@ -336,7 +336,7 @@ export class ProjectRepositories {
    */
   handOver(project: Project, caller: Caller, task: () => Promise<void>): Promise<void> {
     return this.exclusively(project, caller, async () => {
-      await this.#settling.settle(project, null);
+      await this.#reconciliation.settle(project, null);
       await task();
     });
   }

@@ -69,3 +69,75 @@ export const sharedReadSchema = z.strictObject({
   input: z.array(z.unknown()),
 });
 export type SharedRead = z.infer<typeof sharedReadSchema>;
+
+/**
+ * The id of an artifact or a ticket, or a unique prefix of at least 4 digits. The engine answers an
+ * ambiguous prefix with 400, and an unknown or malformed one with 404. Resolve the id first, and
+ * use only the whole id from then on.
+ */
+export const idSchema = z.string().transform((id) => id.toLowerCase()).meta({
+  description: "The id, or a unique prefix of it",
+  pattern: "^[0-9a-fA-F]{4,64}$",
+});
+
+/** A time in the contract's format. */
+export const timestampSchema = z.iso.datetime({ offset: true });
+
+/** A parameter that asks for texts as HTML too. */
+export const htmlParameter = {
+  html: z.enum(["true", "false"], { error: 'must be "true" or "false"' }).optional().meta({
+    description: "`true` also returns the texts as HTML without scripts, styles, frames and forms",
+  }),
+};
+
+/** A text as HTML. */
+export const htmlSchema = z.string().optional().meta({ description: "As HTML, with `html=true`" });
+
+const MAX_PER_PAGE = 100;
+const PER_PAGE = 25;
+
+/**
+ * Reads a number of a query as the contract demands: the nearest bound if it is out of range, the
+ * default if it is no number.
+ */
+export function boundedNumber(
+  description: string,
+  fallback: number,
+  maximum: number,
+  minimum = 1,
+) {
+  return z.union([z.string(), z.int()]).optional().transform((given) => {
+    const number = /^-?\d{1,15}$/.test(String(given)) ? Number(given) : fallback;
+    return Math.min(Math.max(number, minimum), maximum);
+  }).meta({ type: "integer", default: fallback, description });
+}
+
+/** The query parameters of a list with pages; spread them into the query's schema. */
+export const pageParameters = {
+  page: boundedNumber("The page, from 1", 1, 1_000_000),
+  per_page: boundedNumber(`Items per page, at most ${MAX_PER_PAGE}`, PER_PAGE, MAX_PER_PAGE),
+};
+
+/** The page that a request asks for. */
+export interface PageRequest {
+  readonly page: number;
+  readonly per_page: number;
+}
+
+/** The fields of an answer with pages; spread them into the answer's schema. */
+export const pageFields = {
+  total: z.int().meta({ description: "Items on all pages" }),
+  page: z.int(),
+  per_page: z.int(),
+  total_pages: z.int().meta({ description: "At least 1" }),
+};
+
+/** The offset and the length of a page, for the engine and SQL. */
+export function rangeOf({ page, per_page }: PageRequest): { limit: number; offset: number } {
+  return { limit: per_page, offset: (page - 1) * per_page };
+}
+
+/** The values of {@link pageFields}. */
+export function pageOf({ page, per_page }: PageRequest, total: number) {
+  return { total, page, per_page, total_pages: Math.max(1, Math.ceil(total / per_page)) };
+}

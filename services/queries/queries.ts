@@ -5,7 +5,8 @@ import {
   type QueryLimits,
   type QueryResult,
 } from "../fossil/sql/mod.ts";
-import { type Caller, isOverseer, roomFor } from "../identity/mod.ts";
+import { type Caller, isOverseer, quotaFor } from "../identity/mod.ts";
+import { Semaphore } from "../kernel/semaphore.ts";
 import type { Log } from "../log.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -52,14 +53,6 @@ export interface SqlQuery {
   readonly signal: AbortSignal;
 }
 
-/** A statement that runs or waits. */
-interface Turn {
-  readonly owner: string;
-  /** Whether it goes before those of others. */
-  readonly isFirst: boolean;
-  begin(): void;
-}
-
 /**
  * Runs statements of SQL that callers wrote, read-only, each in a process of its own that is killed
  * at its limit. Few run at once, and one of each caller; the others wait in a short queue. The
@@ -67,8 +60,12 @@ interface Turn {
  */
 export class SqlQueries {
   readonly #options: SqlQueriesOptions;
-  readonly #running = new Set<Turn>();
-  readonly #waiting: Turn[] = [];
+  readonly #running = new Semaphore({
+    permits: MAX_RUNNING,
+    permitsPerKey: 1,
+    maxWaiting: MAX_WAITING,
+    refusal: tooMany,
+  });
   readonly #closing = new AbortController();
 
   constructor(options: SqlQueriesOptions) {
@@ -89,22 +86,17 @@ export class SqlQueries {
     if (query.sql.length > MAX_SQL) {
       throw new Invalid(`The statement is longer than ${MAX_SQL} characters`);
     }
-    const turn = await this.#turnOf(query.caller, signal);
-    try {
-      const answer = await this.#options.repositories.files.use(
-        query.project,
-        () => this.#execute(query, signal),
-      );
-      return rowsOf(answer);
-    } finally {
-      this.#running.delete(turn);
-      this.#next();
-    }
+    using _permit = await this.#permitFor(query.caller, signal);
+    const answer = await this.#options.repositories.files.use(
+      query.project,
+      () => this.#execute(query, signal),
+    );
+    return rowsOf(answer);
   }
 
   /** The statements that run, and that wait. */
   get load(): { readonly running: number; readonly queued: number } {
-    return { running: this.#running.size, queued: this.#waiting.length };
+    return { running: this.#running.held, queued: this.#running.waiting };
   }
 
   /** Ends every statement, running or waiting. */
@@ -117,43 +109,14 @@ export class SqlQueries {
    *
    * @throws TooMany, Unavailable
    */
-  async #turnOf(caller: Caller, signal: AbortSignal): Promise<Turn> {
-    const owner = ownerOf(caller);
-    const room = roomFor(caller.principal, MAX_WAITING);
-    const own = [...this.#running, ...this.#waiting].filter((turn) => turn.owner === owner);
-    if (own.length >= MAX_PER_CALLER || this.#waiting.length >= room) {
-      throw new TooMany("Too many SQL statements run or wait already", RETRY_SECONDS);
-    }
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const turn: Turn = { owner, isFirst: isOverseer(caller.principal), begin: resolve };
-    const leave = () => {
-      const index = this.#waiting.indexOf(turn);
-      if (index >= 0) this.#waiting.splice(index, 1);
-      reject(ended());
-    };
-    if (signal.aborted) throw ended();
-    signal.addEventListener("abort", leave, { once: true });
-    const others = turn.isFirst ? this.#waiting.findIndex(({ isFirst }) => !isFirst) : -1;
-    this.#waiting.splice(others === -1 ? this.#waiting.length : others, 0, turn);
-    this.#next();
+  async #permitFor({ principal }: Caller, signal: AbortSignal): Promise<Disposable> {
+    const owner = ownerOf(principal);
+    const isFull = this.#running.waiting >= quotaFor(principal, MAX_WAITING);
+    if (isFull || this.#running.countOf(owner) >= MAX_PER_CALLER) throw tooMany();
     try {
-      await promise;
-      return turn;
-    } finally {
-      signal.removeEventListener("abort", leave);
-    }
-  }
-
-  /** Lets statements begin, in order; one of each caller runs at a time. */
-  #next(): void {
-    const busy = new Set([...this.#running].map(({ owner }) => owner));
-    for (const turn of [...this.#waiting]) {
-      if (this.#running.size >= MAX_RUNNING) return;
-      if (busy.has(turn.owner)) continue;
-      this.#waiting.splice(this.#waiting.indexOf(turn), 1);
-      this.#running.add(turn);
-      busy.add(turn.owner);
-      turn.begin();
+      return await this.#running.acquire(owner, { signal, isUrgent: isOverseer(principal) });
+    } catch (error) {
+      throw signal.aborted ? ended() : error;
     }
   }
 
@@ -192,8 +155,12 @@ function startOrExplain<Process>(start: () => Process, log: Log): Process {
 }
 
 /** Whose statements are counted together: an account's, else a credential's. */
-function ownerOf({ principal: { kind, id, name } }: Caller): string {
+function ownerOf({ kind, id, name }: Caller["principal"]): string {
   return `${kind} ${id ?? name}`;
+}
+
+function tooMany(): TooMany {
+  return new TooMany("Too many SQL statements run or wait already", RETRY_SECONDS);
 }
 
 function ended(): Unavailable {

@@ -4,7 +4,7 @@ import {
   type Caller,
   isOverseer,
   type Principal,
-  roomFor,
+  quotaFor,
 } from "../identity/mod.ts";
 import { accessOf, mayRead, type Projects, type ReadsAnywhere } from "../projects/mod.ts";
 import type { QuestionBook } from "./question_book.ts";
@@ -96,7 +96,7 @@ export class Asking {
         `You have ${MAX_OPEN_OF_ASKER} open questions: wait for an answer, or withdraw one`,
       );
     }
-    if (book.size + this.#allPending >= roomFor(principal, MAX_OPEN)) {
+    if (book.size + this.#allPending >= quotaFor(principal, MAX_OPEN)) {
       throw new TooMany("Too many questions are open on this server");
     }
     this.#pending.set(key, pending + 1);

@@ -1,5 +1,6 @@
 import { Conflict, Forbidden, Invalid, NotFound, ServiceError } from "../errors.ts";
 import { type Account, type AccountDirectory, callerOnIrc } from "../identity/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Log } from "../log.ts";
 import type { Question } from "./question.ts";
 import type { Questions } from "./questions.ts";
@@ -48,7 +49,7 @@ type Reply = (to: Pick<SpokenAnswer, "nick" | "channel">, text: string) => void;
 export class QuestionCommands {
   readonly #options: QuestionCommandsOptions;
   /** The numbers of questions by the ids of the messages that announced them. */
-  readonly #announced = new Map<string, number>();
+  readonly #announced = new BoundedMap<string, number>(MAX_ANNOUNCED);
   #questions: Questions | null = null;
   #reply: Reply = () => {};
 
@@ -65,10 +66,7 @@ export class QuestionCommands {
   /** Takes note of a line of the bridge that may announce a question. */
   announced(messageId: string, line: string): void {
     const id = announcedIn(line);
-    if (id === null) return;
-    this.#announced.set(messageId, id);
-    const [oldest = ""] = this.#announced.keys();
-    if (this.#announced.size > MAX_ANNOUNCED) this.#announced.delete(oldest);
+    if (id !== null) this.#announced.set(messageId, id);
   }
 
   /** Tells a person, at its login, how many questions wait. */
@@ -84,7 +82,8 @@ export class QuestionCommands {
   /** Whether a message in a channel is a command, or replies to the announcement of a question. */
   isCommand({ text, answered }: Pick<SpokenAnswer, "text" | "answered">): boolean {
     const said = text.trim();
-    return LIST.test(said) || ANSWER.test(said) || this.#announced.has(answered ?? "");
+    return LIST.test(said) || ANSWER.test(said) ||
+      this.#announced.peek(answered ?? "") !== undefined;
   }
 
   /** Handles a message; ignores what answers nothing. */
@@ -103,7 +102,7 @@ export class QuestionCommands {
     if (LIST.test(text)) return this.#list(message);
     const command = ANSWER.exec(text);
     if (command === null) {
-      const id = this.#announced.get(message.answered ?? "");
+      const id = this.#announced.peek(message.answered ?? "");
       if (id !== undefined) await this.#answer(questions, message, { id, text, isReply: true });
       return;
     }

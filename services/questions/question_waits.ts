@@ -1,6 +1,6 @@
+import { CallerQuota } from "../caller_quota.ts";
 import type { EarlyEnd } from "../early_end.ts";
 import type { Principal } from "../identity/mod.ts";
-import { Places } from "../places.ts";
 import type { Scheduler } from "../scheduler.ts";
 
 /** Most readers that may wait at once; an eighth of them is the operator's and the admins'. */
@@ -10,7 +10,10 @@ const MAX_READERS = 6000;
 export class QuestionWaits {
   readonly #scheduler: Scheduler;
   readonly #waiting = new Map<number, Set<() => void>>();
-  readonly #places = new Places(MAX_READERS, { things: "requests", state: "waiting for answers" });
+  readonly #quota = new CallerQuota(MAX_READERS, {
+    things: "requests",
+    state: "waiting for answers",
+  });
   #isClosed = false;
 
   constructor(scheduler: Scheduler) {
@@ -20,7 +23,7 @@ export class QuestionWaits {
   /**
    * Resolves when a question has ended, when the time is over, or at an early end.
    *
-   * @param reader whose place the wait takes
+   * @param reader whose quota the wait counts against
    * @throws TooMany
    */
   async wait(
@@ -29,7 +32,7 @@ export class QuestionWaits {
     { milliseconds, end }: { readonly milliseconds: number; readonly end: EarlyEnd },
   ): Promise<void> {
     if (this.#isClosed) return;
-    const leave = this.#places.take({ principal: reader, address: null });
+    using _held = this.#quota.take({ principal: reader, address: null });
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiting = this.#waiting.get(id) ?? new Set();
     this.#waiting.set(id, waiting.add(resolve));
@@ -37,7 +40,6 @@ export class QuestionWaits {
     end.onEnd = resolve;
     await promise;
     cancel();
-    leave();
     waiting.delete(resolve);
     if (waiting.size === 0 && this.#waiting.get(id) === waiting) this.#waiting.delete(id);
   }

@@ -5,7 +5,7 @@ import type { Protection } from "../protection/mod.ts";
 import type { Review, ReviewStatus } from "./records.ts";
 import type { ReviewRequest } from "./request.ts";
 import { requireOpen, type ReviewChanges } from "./review_changes.ts";
-import { requireRoomForComment } from "./room.ts";
+import { requireQuotaForComment } from "./quota.ts";
 import type { By, ReviewStatements } from "./statements.ts";
 import type { ReviewStore } from "./store.ts";
 import { statusOf } from "./verdicts.ts";
@@ -96,7 +96,7 @@ export class Judging {
   async #remark(review: Review, body: string, author: Actor, { now }: By) {
     if (body.trim() === "") return [];
     const { store, statements } = this.#options;
-    await requireRoomForComment(store, review, author);
+    await requireQuotaForComment(store, review, author);
     const comment = { body, file_path: "", line_number: null, side: "new" } as const;
     return statements.comment(review, comment, { author, now });
   }

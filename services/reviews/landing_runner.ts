@@ -1,4 +1,4 @@
-import { Conflict, OutOfRoom } from "../errors.ts";
+import { Conflict, InsufficientStorage } from "../errors.ts";
 import type { EventLog } from "../events/mod.ts";
 import type { Log } from "../log.ts";
 import type { Identity } from "../identity/mod.ts";
@@ -245,7 +245,7 @@ export class LandingRunner {
       if (reason !== null) await steps.giveBack(project, landing, reason);
     } catch (error) {
       if (error instanceof Moved) return;
-      if (!(error instanceof Conflict || error instanceof OutOfRoom)) throw error;
+      if (!(error instanceof Conflict || error instanceof InsufficientStorage)) throw error;
       await steps.giveBack(project, landing, { message: error.message });
     }
   }
@@ -265,7 +265,7 @@ export class LandingRunner {
       await steps.land(project, landing, check);
     } catch (error) {
       if (error instanceof Moved) return;
-      if (error instanceof OutOfRoom) {
+      if (error instanceof InsufficientStorage) {
         return await steps.giveBack(project, landing, { message: error.message });
       }
       if (!(error instanceof Conflict)) throw error;

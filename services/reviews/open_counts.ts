@@ -1,4 +1,5 @@
 import type { Database } from "../database/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Project } from "../projects/mod.ts";
 import type { ReviewStore } from "./store.ts";
 
@@ -9,7 +10,7 @@ const MAX_KEPT = 1000;
 export class OpenReviewCounts {
   readonly #store: Pick<ReviewStore, "countOpen">;
   /** By the project's id. */
-  readonly #known = new Map<string, Promise<number>>();
+  readonly #known = new BoundedMap<string, Promise<number>>(MAX_KEPT);
 
   constructor(
     database: Pick<Database, "onAppended">,
@@ -29,12 +30,11 @@ export class OpenReviewCounts {
     const known = this.#known.get(id);
     if (known !== undefined) return await known;
     const read = this.#store.countOpen(id);
-    if (this.#known.size >= MAX_KEPT) this.#known.clear();
     this.#known.set(id, read);
     try {
       return await read;
     } catch (error) {
-      if (this.#known.get(id) === read) this.#known.delete(id);
+      if (this.#known.peek(id) === read) this.#known.delete(id);
       throw error;
     }
   }

@@ -13,7 +13,7 @@ import type { Reviewers } from "./reviewers.ts";
 import { MAX_TITLE } from "./limits.ts";
 import type { NewReview } from "./schemas.ts";
 import type { By, ReviewStatements } from "./statements.ts";
-import { requireRoomForReview } from "./room.ts";
+import { requireQuotaForReview } from "./quota.ts";
 import type { ReviewStore } from "./store.ts";
 
 /** Most reviews of one project. */
@@ -155,7 +155,7 @@ export class ReviewOpening implements SubmissionPart {
 
   async #create(project: Project, request: NewReview, by: ReviewRequest): Promise<Review> {
     const { database, clock, store } = this.#options;
-    await requireRoomForReview(store, this.#options.slots, project, by.actor);
+    await requireQuotaForReview(store, this.#options.slots, project, by.actor);
     const workspace = request.workspace === undefined
       ? null
       : await this.#requireWorkspace(project, request.workspace, by);

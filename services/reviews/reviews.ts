@@ -15,7 +15,7 @@ import type { ReviewRequest } from "./request.ts";
 import { type DiffPart, diffRounds, type RoundDiff } from "./round_diff.ts";
 import { requireOpen, ReviewChanges } from "./review_changes.ts";
 import { Reviewers } from "./reviewers.ts";
-import { requireRoomForComment } from "./room.ts";
+import { requireQuotaForComment } from "./quota.ts";
 import { RoundKeeper } from "./round_keeper.ts";
 import type { NewComment, NewReview, VerdictRequest } from "./schemas.ts";
 import { ReviewStatements } from "./statements.ts";
@@ -227,7 +227,7 @@ export class Reviews {
       throw new Invalid('"line_number" needs "file_path"');
     }
     return await this.#changes.run(project, id, caller, async (review) => {
-      await requireRoomForComment(this.store, review, actor);
+      await requireQuotaForComment(this.store, review, actor);
       if (comment.file_path !== "") await this.#requireLine(project, review, comment);
       const by = this.#changes.by(caller, actor);
       const number = review.commentCount + 1;

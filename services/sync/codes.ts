@@ -1,6 +1,7 @@
 import { ServiceError } from "../errors.ts";
 import type { SyncCodes } from "../fossil/mod.ts";
 import type { TokenKey } from "../identity/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 
 /** Slugs whose codes are kept in memory. */
@@ -26,7 +27,7 @@ interface Kept {
  */
 export class Codes {
   readonly #options: CodesOptions;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new BoundedMap<string, Kept>(MAX_KEPT);
 
   constructor(options: CodesOptions) {
     this.#options = options;
@@ -37,7 +38,6 @@ export class Codes {
     const projectId = project?.id ?? null;
     const known = this.#kept.get(slug);
     if (known !== undefined && known.projectId === projectId) return known.codes;
-    if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
     const codes = this.#firstLook(slug, project);
     this.#kept.set(slug, { projectId, codes });
     codes.catch(() => this.#kept.delete(slug));

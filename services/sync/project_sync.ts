@@ -25,7 +25,7 @@ import {
   type Identity,
   type Principal,
 } from "../identity/mod.ts";
-import { KeyedSemaphore } from "../kernel/semaphore.ts";
+import { Semaphore } from "../kernel/semaphore.ts";
 import {
   accessOf,
   type ProjectAccess,
@@ -52,9 +52,9 @@ const MAX_READING_BYTES = 16 * 1024 * 1024;
 const MAX_READING = 8;
 
 /** Messages of one caller that a worker answers at once. A worker answers other callers meanwhile. */
-const ANSWERS = { permits: 1, maxWaiting: 100, refusal: tooManyWait };
+const ANSWERS = { permitsPerKey: 1, maxWaitingPerKey: 100, refusal: tooManyWait };
 /** Large messages of one caller that are on the disk at once. The rest waits at its sender. */
-const BODIES = { permits: 2, maxWaiting: 20, refusal: tooManyWait };
+const BODIES = { permitsPerKey: 2, maxWaitingPerKey: 20, refusal: tooManyWait };
 
 /** Users of the program who prove nothing. */
 const NOBODIES: ReadonlySet<string> = new Set(["nobody", "anonymous"]);
@@ -127,8 +127,8 @@ export class ProjectSync {
   readonly #counters = new SyncCounters();
   /** How many large messages of callers who only read are arriving. */
   #arriving = 0;
-  readonly #answers = new KeyedSemaphore(ANSWERS);
-  readonly #bodies = new KeyedSemaphore(BODIES);
+  readonly #answers = new Semaphore(ANSWERS);
+  readonly #bodies = new Semaphore(BODIES);
   readonly #deliveries: Deliveries;
   readonly #leftBehind: LeftBehindParts;
 
@@ -217,7 +217,7 @@ export class ProjectSync {
     const maxBytes = mayWrite ? this.#options.maxBytes : MAX_READING_BYTES;
     const arriving = call.source;
     if (arriving.kind === "arriving") {
-      using _body = await this.#bodies.acquire(keyOf(principal, call), call.signal);
+      using _body = await this.#bodies.acquire(keyOf(principal, call), call);
       const source = await this.#bodyOf(arriving, { mayWrite, maxBytes });
       // That takes time: the credential may have ended meanwhile, or the project.
       return await this.#answer({ ...call, source }, survey, now);
@@ -280,7 +280,7 @@ export class ProjectSync {
     const { repositories } = this.#options;
     const { call, access: { project, principal } } = sent;
     const { signal } = call;
-    using _turn = await this.#answers.acquire(keyOf(principal, call), signal);
+    using _turn = await this.#answers.acquire(keyOf(principal, call), { signal });
     this.#deliveries.require(keyOf(principal, call));
     const request = await this.#requestOf(sent);
     const exchange = (mayDefer: boolean) =>
@@ -309,7 +309,7 @@ export class ProjectSync {
     let hasEnded = false;
     let hasLostTouch = false;
     // A message that stores nothing is none.
-    const giveBack = this.#options.quota.take(principal);
+    const counted = this.#options.quota.take(principal);
     let isStored = false;
     const stopListening = identity.onEnded((ended) => {
       if (ended.isEverything) hasLostTouch = true;
@@ -342,7 +342,7 @@ export class ProjectSync {
       isStored = answer.receipt !== null;
       return answer;
     } finally {
-      if (!isStored) giveBack();
+      if (!isStored) counted[Symbol.dispose]();
       stopListening();
     }
   }

@@ -12,7 +12,7 @@ import { ClaimFence } from "./claim_fence.ts";
 import { hasHeld, newestClaim, type PastClaim, pastClaims, type Span } from "./claim_history.ts";
 import { ClaimLeases } from "./claim_leases.ts";
 import type { ClaimRequest, ClaimsOptions, FenceRequest } from "./claim_requests.ts";
-import { ClaimRoom } from "./claim_room.ts";
+import { ClaimQuota } from "./claim_quota.ts";
 import { type ClaimEnd, ClaimStatements } from "./claim_statements.ts";
 import { endClosed } from "./closed_tickets.ts";
 import { renewPushed } from "./pushed_changes.ts";
@@ -40,7 +40,7 @@ export class Claims {
   readonly #leases: ClaimLeases;
   readonly #fence: ClaimFence;
   readonly #expiry: ClaimExpiry;
-  readonly #room: ClaimRoom;
+  readonly #quota: ClaimQuota;
 
   private constructor(options: ClaimsOptions) {
     this.#options = options;
@@ -48,7 +48,7 @@ export class Claims {
     this.statements = new ClaimStatements(options.database, this.book);
     this.#leases = new ClaimLeases({ ...options, statements: this.statements });
     this.#fence = new ClaimFence(this, this.#leases);
-    this.#room = new ClaimRoom({
+    this.#quota = new ClaimQuota({
       book: this.book,
       projects: options.projects,
       slots: options.slots,
@@ -344,7 +344,7 @@ export class Claims {
     };
     try {
       const beginning = this.statements.beginning(project, claim, previous, originOf(caller));
-      await this.#room.take(claim, () => this.#options.database.commit(beginning));
+      await this.#quota.take(claim, () => this.#options.database.commit(beginning));
     } catch (error) {
       if (error instanceof Duplicate) return null;
       throw error;

@@ -2,10 +2,7 @@
  * Webhooks of projects: signed according to Standard Webhooks, sent from a log of deliveries that
  * survives restarts, and never to addresses inside the network. See README.md.
  */
-export { isPublicAddress } from "./addresses.ts";
-export { connect, postRequest, sendAll, untilEnded } from "./connection.ts";
 export type { DeliveryView, WebhookView } from "./records.ts";
 export { type SenderOptions, WebhookSender } from "./sender.ts";
 export { type SecretKey, secretOf } from "./signatures.ts";
-export { DeliveryError, post, type TransportOptions } from "./transport.ts";
 export { type IssuedWebhook, type WebhookOwner, Webhooks } from "./webhooks.ts";

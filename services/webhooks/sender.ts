@@ -2,11 +2,11 @@ import { type Database, type NewEvent, type Statement, statement } from "../data
 import { type EventLog, type Following, type LoggedEvent, SYSTEM } from "../events/mod.ts";
 import { type Notice, noticeOf } from "../feeds/mod.ts";
 import type { Log } from "../log.ts";
+import { ClosedHost, type OutboundClient, OutboundFailure } from "../outbound/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { VERSION } from "../version.ts";
 import { type DeliveryRow, signingVersions, type Webhook } from "./records.ts";
 import { signatureOf } from "./signatures.ts";
-import { DeliveryError, post, type TransportOptions } from "./transport.ts";
 import type { Webhooks } from "./webhooks.ts";
 
 /** Requests at the same time: in all, and of one webhook. */
@@ -43,7 +43,9 @@ export interface SenderOptions {
   readonly database: Database;
   readonly webhooks: Webhooks;
   readonly eventLog: EventLog;
-  readonly transport: TransportOptions;
+  readonly client: Pick<OutboundClient, "post">;
+  /** For each request, in milliseconds. */
+  readonly timeLimit: number;
   readonly scheduler: Scheduler;
   readonly log: Log;
   /** Statements without which no transaction of the sender counts. */
@@ -298,16 +300,17 @@ export class WebhookSender {
     return event?.seq === seq && halts.reasonById(event.actor_id) !== null;
   }
 
+  /** Posts a delivery, and reads only the head of the response. */
   async #post(
     webhook: Webhook,
-    { id, body, attempts }: DeliveryRow,
+    { id, body }: DeliveryRow,
     now: number,
   ): Promise<{
     readonly status: number | null;
     readonly error: string | null;
     readonly retryAfter: number | null;
   }> {
-    const { webhooks, transport } = this.#options;
+    const { webhooks, client, timeLimit } = this.#options;
     const timestamp = Math.floor(now / SECOND);
     const secrets = await webhooks.secrets(webhook, signingVersions(webhook, now));
     const headers = {
@@ -317,14 +320,26 @@ export class WebhookSender {
       "webhook-timestamp": String(timestamp),
       "webhook-signature": signatureOf(secrets, { id: `msg_${id}`, timestamp, body }),
     };
-    const { signal } = this.#aborted;
+    const bytes = new TextEncoder().encode(body);
+    const { signal: stopped } = this.#aborted;
+    const limit = AbortSignal.timeout(timeLimit);
+    const signal = AbortSignal.any([stopped, limit]);
+    const request = { headers, body: bytes, signal };
     try {
-      const request = { headers, body, attempt: attempts, signal };
-      const { status, retryAfter } = await post(webhook.url, request, transport);
+      const answer = await client.post(webhook.url, request);
+      answer.drop();
+      const { status } = answer;
+      const retryAfter = secondsOf(answer.header("retry-after"));
       return { status, retryAfter, error: errorOf(status) };
     } catch (error) {
-      if (!(error instanceof DeliveryError)) throw error;
-      return { status: null, error: error.message, retryAfter: null };
+      const isKnown = error instanceof OutboundFailure || error instanceof ClosedHost;
+      if (!isKnown && !signal.aborted) throw error;
+      const sentence = stopped.aborted
+        ? "The server is shutting down"
+        : limit.aborted
+        ? "No response came in time"
+        : (error as Error).message;
+      return { status: null, error: sentence, retryAfter: null };
     }
   }
 
@@ -361,4 +376,8 @@ function errorOf(status: number): string | null {
   if (status >= 200 && status < 300) return null;
   if (status >= 300 && status < 400) return "The response is a redirect, which is not followed";
   return `The response is ${status}`;
+}
+
+function secondsOf(retryAfter: string | null): number | null {
+  return retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : null;
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import type { WorkspaceLine } from "./records.ts";
 
@@ -18,8 +19,10 @@ const MAX_KEPT = 200_000;
  */
 export class ChangedPaths {
   readonly #repositories: Pick<ProjectRepositories, "read">;
-  readonly #kept = new Map<string, Changed>();
-  #count = 0;
+  readonly #kept = new BoundedMap<string, Changed>({
+    most: MAX_KEPT,
+    weigh: ({ paths }) => paths.length + 1,
+  });
 
   constructor(repositories: Pick<ProjectRepositories, "read">) {
     this.#repositories = repositories;
@@ -31,11 +34,7 @@ export class ChangedPaths {
   ): Promise<Changed> {
     const key = `${project.id} ${base} ${tip}`;
     const known = this.#kept.get(key);
-    if (known !== undefined) {
-      this.#kept.delete(key);
-      this.#kept.set(key, known);
-      return known;
-    }
+    if (known !== undefined) return known;
     const { files } = await this.#repositories.read(
       project,
       (repository) => repository.diff({ from: base, to: tip, maxBytes: 0 }),
@@ -44,18 +43,7 @@ export class ChangedPaths {
       prev_name === null ? [name] : [name, prev_name]
     );
     const changed = { files: files.length, paths };
-    this.#keep(key, changed);
-    return changed;
-  }
-
-  #keep(key: string, changed: Changed): void {
-    if (this.#kept.has(key)) return;
     this.#kept.set(key, changed);
-    this.#count += changed.paths.length + 1;
-    for (const [oldest, { paths }] of this.#kept) {
-      if (this.#count <= MAX_KEPT) return;
-      this.#kept.delete(oldest);
-      this.#count -= paths.length + 1;
-    }
+    return changed;
   }
 }

@@ -3,10 +3,10 @@ import type { PooledRepository, TagChange } from "../fossil/mod.ts";
 import type { Project, RegisteredKind } from "../projects/mod.ts";
 import type { WorkRequest } from "./interfaces.ts";
 import type { WorkspaceParts } from "./parts.ts";
-import { lineOf } from "./permits.ts";
+import { lineOf } from "./authorization.ts";
 import type { Workspace } from "./records.ts";
-import type { WorkspaceRoom } from "./room.ts";
-import { changed, hasClosedTag } from "./settling.ts";
+import type { WorkspaceQuota } from "./quota.ts";
+import { changed, hasClosedTag } from "./reconciliation.ts";
 
 interface ClosingBody {
   readonly workspaceId: string;
@@ -21,7 +21,7 @@ export class Closing {
   constructor(parts: WorkspaceParts) {
     this.#parts = parts;
     const register = (action: "abandoned" | "restored", sign: "+" | "-") =>
-      parts.settling.register<ClosingBody>(action, async ({ body, artifacts, now }) => {
+      parts.reconciliation.register<ClosingBody>(action, async ({ body, artifacts, now }) => {
         if (!hasClosedTag(artifacts, sign)) return null;
         const status = action === "abandoned" ? "abandoned" : "active";
         const workspace = changed(await parts.store.get(body.workspaceId), { status }, now);
@@ -38,14 +38,14 @@ export class Closing {
    * has run out
    */
   async abandon(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
-    const { store, permits } = this.#parts;
+    const { store, authorization } = this.#parts;
     const find = async () => {
       const workspace = await store.require(project, name);
       if (workspace.status !== "active") {
         throw new Conflict(`Workspace is already ${workspace.status}`);
       }
-      permits.requireOwner(workspace, request);
-      await permits.fenceGivingUp(project, workspace, request);
+      authorization.requireOwner(workspace, request);
+      await authorization.fenceGivingUp(project, workspace, request);
       return workspace;
     };
     const { id } = await find();
@@ -61,22 +61,22 @@ export class Closing {
     project: Project,
     name: string,
     request: WorkRequest,
-    room: WorkspaceRoom,
+    quota: WorkspaceQuota,
   ): Promise<Workspace> {
-    const { store, permits } = this.#parts;
+    const { store, authorization } = this.#parts;
     const find = async () => {
       const workspace = await store.require(project, name);
       if (workspace.status !== "abandoned") {
         throw new Conflict(`Workspace is ${workspace.status}, cannot restore`);
       }
-      permits.requireOwner(workspace, request);
-      await permits.fence(project, workspace, request);
-      await room.require(project, workspace.owner.key);
+      authorization.requireOwner(workspace, request);
+      await authorization.fence(project, workspace, request);
+      await quota.require(project, workspace.owner.key);
       return workspace;
     };
     const { id, owner } = await find();
     const kind = this.#restoring;
-    return await room.give(
+    return await quota.give(
       owner.key,
       () => this.#write(project, request, { kind, id, sign: "-" }, find),
     );

@@ -3,9 +3,9 @@ import type { FileChange, PooledRepository } from "../fossil/mod.ts";
 import type { Project, RegisteredKind, Stamp } from "../projects/mod.ts";
 import type { WorkRequest } from "./interfaces.ts";
 import type { WorkspaceParts } from "./parts.ts";
-import { lineOf } from "./permits.ts";
+import { lineOf } from "./authorization.ts";
 import { branchOf, type Workspace, type WorkspaceLine } from "./records.ts";
-import { changed, checkinOn } from "./settling.ts";
+import { changed, checkinOn } from "./reconciliation.ts";
 import { mergeConflict, requireBranchTip, requireTip } from "./tips.ts";
 
 /** The content of a commit. */
@@ -42,7 +42,7 @@ export class Committing {
 
   constructor(parts: WorkspaceParts) {
     this.#parts = parts;
-    this.#kind = parts.settling.register("committed", async ({ body, artifacts, now }) => {
+    this.#kind = parts.reconciliation.register("committed", async ({ body, artifacts, now }) => {
       const workspace = changed(await parts.store.get(body.workspaceId), {}, now);
       if (workspace === null) return null;
       const checkin = checkinOn(artifacts, branchOf(workspace));
@@ -105,16 +105,16 @@ export class Committing {
     { parent, ...request }: WorkRequest & Pick<NewCommit, "parent">,
     write: (repository: PooledRepository, stamp: Stamp, line: WorkspaceLine) => Promise<string>,
   ): Promise<WrittenCommit> {
-    const { repositories, permits } = this.#parts;
-    const { id } = await permits.requireActive(project, name, "commit");
+    const { repositories, authorization } = this.#parts;
+    const { id } = await authorization.requireActive(project, name, "commit");
     return await repositories.write(project, {
       caller: request.caller,
       user: request.actor.name,
       intention: { kind: this.#kind, body: { workspaceId: id } },
       write: async (repository, stamp) => {
-        const workspace = await permits.requireActive(project, name, "commit");
-        permits.requireOwner(workspace, request);
-        await permits.fence(project, workspace, request);
+        const workspace = await authorization.requireActive(project, name, "commit");
+        authorization.requireOwner(workspace, request);
+        await authorization.fence(project, workspace, request);
         const line = await lineOf(repository, workspace);
         requireTip(line, parent);
         const uuid = await write(repository, stamp, line);

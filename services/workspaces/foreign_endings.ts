@@ -2,7 +2,7 @@ import type { Change } from "../database/mod.ts";
 import type { MergeOf, PooledRepository, ReceivedArtifact } from "../fossil/mod.ts";
 import type { Project, Reception } from "../projects/mod.ts";
 import type { WorkspaceParts } from "./parts.ts";
-import { linesOf } from "./permits.ts";
+import { linesOf } from "./authorization.ts";
 import { branchOf, isPassing, type Workspace, type WorkspaceLine } from "./records.ts";
 
 /** A merge, and what the merged changes are changes of. */
@@ -21,9 +21,9 @@ interface Ending {
  * an end by this service. The repository stays as it is.
  */
 export class ForeignEndings {
-  readonly #parts: Pick<WorkspaceParts, "repositories" | "store" | "settling">;
+  readonly #parts: Pick<WorkspaceParts, "repositories" | "store" | "reconciliation">;
 
-  constructor(parts: Pick<WorkspaceParts, "repositories" | "store" | "settling">) {
+  constructor(parts: Pick<WorkspaceParts, "repositories" | "store" | "reconciliation">) {
     this.#parts = parts;
   }
 
@@ -54,7 +54,7 @@ export class ForeignEndings {
   ): Promise<Change> {
     const common = { project, extra: null, now };
     if (merge === null) {
-      return this.#parts.settling.changeOf({
+      return this.#parts.reconciliation.changeOf({
         ...common,
         action: "abandoned",
         workspace: { ...workspace, status: "abandoned", updatedAt: now },
@@ -63,7 +63,7 @@ export class ForeignEndings {
       });
     }
     const { uuid, base, branch } = merge;
-    return this.#parts.settling.changeOf({
+    return this.#parts.reconciliation.changeOf({
       ...common,
       action: "merged",
       workspace: {

@@ -3,9 +3,9 @@ import type { Origin } from "../events/mod.ts";
 import type { Project, RegisteredKind } from "../projects/mod.ts";
 import type { MergeGate, WorkFence, WorkRequest } from "./interfaces.ts";
 import type { WorkspaceParts } from "./parts.ts";
-import { lineOf } from "./permits.ts";
+import { lineOf } from "./authorization.ts";
 import { branchOf, type Workspace } from "./records.ts";
-import { changed, checkinOn } from "./settling.ts";
+import { changed, checkinOn } from "./reconciliation.ts";
 import { mergeConflict, requireBranchTip, requireTarget, requireTip } from "./tips.ts";
 
 /** A merge of a workspace. */
@@ -60,8 +60,8 @@ export class Merging {
 
   constructor(parts: WorkspaceParts, claims: WorkFence) {
     this.#parts = parts;
-    const { settling, store } = parts;
-    this.#kind = settling.register("merged", async ({ body, artifacts, now }) => {
+    const { reconciliation, store } = parts;
+    this.#kind = reconciliation.register("merged", async ({ body, artifacts, now }) => {
       const { workspaceId, tip, target, base, extra } = body;
       const checkin = checkinOn(artifacts, target);
       if (checkin === undefined || !checkin.parents.includes(tip)) return null;
@@ -74,7 +74,7 @@ export class Merging {
       }, now);
       return workspace === null ? null : { workspace, checkin: checkin.uuid, extra };
     });
-    settling.onChanged(({ action, workspace: { ticket, owner }, project, origin, now }) =>
+    reconciliation.onChanged(({ action, workspace: { ticket, owner }, project, origin, now }) =>
       action === "merged" && ticket !== null
         ? claims.merged(project, { ticket, owner, origin, now })
         : {}
@@ -86,14 +86,14 @@ export class Merging {
     workspaceId: string,
     { tip, base, target, checkin, now, ...change }: SettledMerge,
   ): Promise<Change> {
-    const { store, settling } = this.#parts;
+    const { store, reconciliation } = this.#parts;
     const workspace = changed(
       await store.get(workspaceId),
       { status: "merged", tip, base, mergedAs: checkin, targetBranch: target },
       now,
     );
     if (workspace === null) return {};
-    return await settling.changeOf({ ...change, action: "merged", workspace, checkin, now });
+    return await reconciliation.changeOf({ ...change, action: "merged", workspace, checkin, now });
   }
 
   /** Asks a gate before each merge from now on. */
@@ -109,9 +109,9 @@ export class Merging {
    * on; Forbidden, NotFound, Invalid, and what gates throw
    */
   async merge(project: Project, name: string, request: MergeRequest): Promise<WrittenMerge> {
-    const { repositories, permits } = this.#parts;
+    const { repositories, authorization } = this.#parts;
     const { extra = null, caller, actor } = request;
-    const found = await permits.requireActive(project, name, "merge");
+    const found = await authorization.requireActive(project, name, "merge");
     const { target, tip, base } = await repositories.read(project, async (repository) => {
       const target = request.target ?? await repository.mainBranch();
       requireTarget(target);
@@ -152,10 +152,10 @@ export class Merging {
   }
 
   async #permit(project: Project, name: string, request: MergeRequest): Promise<Workspace> {
-    const { permits } = this.#parts;
-    const workspace = await permits.requireActive(project, name, "merge");
-    if (request.forOwner !== true) permits.requireOwner(workspace, request);
-    await permits.fence(project, workspace, request);
+    const { authorization } = this.#parts;
+    const workspace = await authorization.requireActive(project, name, "merge");
+    if (request.forOwner !== true) authorization.requireOwner(workspace, request);
+    await authorization.fence(project, workspace, request);
     return workspace;
   }
 }

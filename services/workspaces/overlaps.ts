@@ -5,7 +5,7 @@ import { addTo, TextMap, TextSet } from "../fossil/front/mod.ts";
 import { inPieces } from "../pieces.ts";
 import { type Project, projectEvent, type ProjectRepositories } from "../projects/mod.ts";
 import type { ChangedPaths } from "./changed_paths.ts";
-import { linesOf } from "./permits.ts";
+import { linesOf } from "./authorization.ts";
 import type { Workspace, WorkspaceLine } from "./records.ts";
 import type { WorkspaceStore } from "./store.ts";
 

@@ -5,12 +5,12 @@ import type { Project } from "../projects/mod.ts";
 import type { WorkFence, WorkRequest } from "./interfaces.ts";
 import type { WorkspaceParts } from "./parts.ts";
 import type { Workspace } from "./records.ts";
-import type { WorkspaceRoom } from "./room.ts";
+import type { WorkspaceQuota } from "./quota.ts";
 
 export interface TakingOverOptions {
   readonly database: Database;
   readonly claims: WorkFence;
-  readonly room: WorkspaceRoom;
+  readonly quota: WorkspaceQuota;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -32,18 +32,18 @@ export class TakingOver {
    * @throws NotFound, Forbidden, Conflict, TooMany
    */
   takeOver(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
-    const { repositories, permits, settling } = this.#parts;
-    const { database, room, clock } = this.#options;
+    const { repositories, authorization, reconciliation } = this.#parts;
+    const { database, quota, clock } = this.#options;
     const { actor, caller } = request;
     const take = async () => {
-      const workspace = await permits.requireActive(project, name, "take over");
+      const workspace = await authorization.requireActive(project, name, "take over");
       const generation = await this.#mayTake(project, workspace, request);
-      if (workspace.owner.key !== actor.key) await room.require(project, actor.key);
+      if (workspace.owner.key !== actor.key) await quota.require(project, actor.key);
       const now = clock();
       const owner = { key: actor.key, name: actor.name };
       const taken = { ...workspace, owner, generation, updatedAt: now };
       await database.commit(
-        await settling.changeOf({
+        await reconciliation.changeOf({
           action: "taken_over",
           project,
           workspace: taken,
@@ -56,7 +56,7 @@ export class TakingOver {
       );
       return taken;
     };
-    return room.give(actor.key, () => repositories.exclusively(project, caller, take));
+    return quota.give(actor.key, () => repositories.exclusively(project, caller, take));
   }
 
   /**
@@ -72,7 +72,9 @@ export class TakingOver {
       const { claims } = this.#options;
       return (await claims.fence(project, { ticket, actor, generation })).generation;
     }
-    if (isAdmin || workspace.owner.key === actor.key || this.#parts.permits.isOrphan(workspace)) {
+    if (
+      isAdmin || workspace.owner.key === actor.key || this.#parts.authorization.isOrphan(workspace)
+    ) {
       return workspace.generation;
     }
     throw new Forbidden("Only an admin can take over a workspace without a ticket");

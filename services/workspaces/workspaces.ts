@@ -19,11 +19,11 @@ import { ForeignEndings } from "./foreign_endings.ts";
 import type { MergeGate, WorkFence, WorkRequest, WorkspaceListener } from "./interfaces.ts";
 import { type MergeRequest, Merging, type SettledMerge, type WrittenMerge } from "./merging.ts";
 import type { WorkspaceParts } from "./parts.ts";
-import { lineOf, linesOf, Permits } from "./permits.ts";
+import { lineOf, linesOf, WorkspaceAuthorization } from "./authorization.ts";
 import { renewPushedWork } from "./pushed_work.ts";
 import { branchOf, type Workspace, type WorkspaceLine, type WorkspaceStatus } from "./records.ts";
-import { checkinOn, WorkspaceSettling } from "./settling.ts";
-import { type WorkspaceLimits, WorkspaceRoom } from "./room.ts";
+import { checkinOn, WorkspaceReconciliation } from "./reconciliation.ts";
+import { type WorkspaceLimits, WorkspaceQuota } from "./quota.ts";
 import { WorkspaceStore } from "./store.ts";
 import { TakingOver } from "./taking_over.ts";
 import { requireBranchTip } from "./tips.ts";
@@ -80,7 +80,7 @@ export class Workspaces {
   readonly #closing: Closing;
   readonly #takingOver: TakingOver;
   readonly #paths: ChangedPaths;
-  readonly #room: WorkspaceRoom;
+  readonly #quota: WorkspaceQuota;
   /** Monotonic, so that lists have an order within a millisecond. */
   readonly #newId = monotonicFactory();
   readonly #creating: RegisteredKind<CreationBody>;
@@ -88,26 +88,26 @@ export class Workspaces {
   constructor(options: WorkspacesOptions) {
     const { database, repositories, claims, accounts } = options;
     const store = new WorkspaceStore(database);
-    const settling = new WorkspaceSettling(store, repositories);
-    this.#room = new WorkspaceRoom(store, options.limits);
-    const permits = new Permits({ store, claims, accounts });
+    const reconciliation = new WorkspaceReconciliation(store, repositories);
+    this.#quota = new WorkspaceQuota(store, options.limits);
+    const authorization = new WorkspaceAuthorization({ store, claims, accounts });
     this.#options = options;
-    this.#parts = { repositories, store, settling, permits };
+    this.#parts = { repositories, store, reconciliation, authorization };
     this.#merging = new Merging(this.#parts, claims);
     this.#committing = new Committing(this.#parts);
     this.#closing = new Closing(this.#parts);
     this.#paths = new ChangedPaths(repositories);
     const clock = () => options.scheduler.now();
-    this.#takingOver = new TakingOver(this.#parts, { database, claims, room: this.#room, clock });
+    this.#takingOver = new TakingOver(this.#parts, { database, claims, quota: this.#quota, clock });
     const overlaps = new Overlaps({ database, repositories, paths: this.#paths, store, clock });
-    settling.onChanged(({ action, workspace }) =>
+    reconciliation.onChanged(({ action, workspace }) =>
       action === "merged" ? { statements: overlaps.forgetting(workspace) } : {}
     );
     this.overlaps = overlaps;
     const endings = new ForeignEndings(this.#parts);
     repositories.onReceived((reception) => endings.observe(reception));
     repositories.onReceived((reception) => renewPushedWork({ store, claims }, reception));
-    this.#creating = settling.register<CreationBody>(
+    this.#creating = reconciliation.register<CreationBody>(
       "created",
       ({ project, body, artifacts, now }) => {
         const checkin = checkinOn(artifacts, branchOf(body));
@@ -136,7 +136,7 @@ export class Workspaces {
 
   /** Adds a listener's statements and events to each change of a workspace. */
   onChanged(listener: WorkspaceListener): void {
-    this.#parts.settling.onChanged(listener);
+    this.#parts.reconciliation.onChanged(listener);
   }
 
   /** The workspace of an id, or null. */
@@ -248,7 +248,7 @@ export class Workspaces {
    */
   create(project: Project, made: NewWorkspace, request: WorkRequest): Promise<OpenedWorkspace> {
     requireName(made.name);
-    return this.#room.give(request.actor.key, () => this.#create(project, made, request));
+    return this.#quota.give(request.actor.key, () => this.#create(project, made, request));
   }
 
   async #create(
@@ -262,7 +262,7 @@ export class Workspaces {
       ? null
       : await claims.fence(project, { ticket, actor, generation });
     await this.#requireFree(project, name);
-    await this.#room.require(project, actor.key);
+    await this.#quota.require(project, actor.key);
     const id = this.#newId(scheduler.now());
     const body: CreationBody = {
       id,
@@ -278,7 +278,7 @@ export class Workspaces {
       intention: { kind: this.#creating, body },
       write: async (repository, stamp) => {
         await this.#requireFree(project, name);
-        await this.#room.require(project, actor.key);
+        await this.#quota.require(project, actor.key);
         if (ticket !== undefined) await claims.fence(project, { ticket, actor, generation });
         const branch = branchOf({ name });
         if (await repository.branchTip(branch) !== null) {
@@ -356,14 +356,17 @@ export class Workspaces {
     return (await this.#parts.store.allActive(project)).map(branchOf);
   }
 
-  /** See {@link Permits.fenceGivingUp}. */
+  /** See {@link WorkspaceAuthorization.fenceGivingUp}. */
   fenceGivingUp(project: Project, workspace: Workspace, request: WorkRequest): Promise<void> {
-    return this.#parts.permits.fenceGivingUp(project, workspace, request);
+    return this.#parts.authorization.fenceGivingUp(project, workspace, request);
   }
 
-  /** See {@link Permits.refusals}. */
-  pushRefusals(project: Project, request: WorkRequest): ReturnType<Permits["refusals"]> {
-    return this.#parts.permits.refusals(project, request);
+  /** See {@link WorkspaceAuthorization.refusals}. */
+  pushRefusals(
+    project: Project,
+    request: WorkRequest,
+  ): ReturnType<WorkspaceAuthorization["refusals"]> {
+    return this.#parts.authorization.refusals(project, request);
   }
 
   /** Closes a workspace and its branch; nothing is erased. See {@link Closing.abandon}. */
@@ -373,7 +376,7 @@ export class Workspaces {
 
   /** Opens an abandoned workspace again. See {@link Closing.restore}. */
   restore(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
-    return this.#closing.restore(project, name, request, this.#room);
+    return this.#closing.restore(project, name, request, this.#quota);
   }
 
   /** Makes the actor the owner of a workspace. See {@link TakingOver.takeOver}. */

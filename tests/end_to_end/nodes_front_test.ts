@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { call, callAs, type Credentials, order, registerAgent } from "../support/api.ts";
 import { reaches, type TestCluster, testCluster } from "../support/cluster.ts";
 import type { Program } from "../support/program.ts";
-import { within } from "../support/until.ts";
+import { asked, within } from "../support/until.ts";
 
 const PAGES = "/projects/demo";
 const BASE = `${PAGES}/fossil/api`;
@@ -97,14 +97,21 @@ class Stream {
     this.#reader = body.pipeThrough(new TextDecoderStream()).getReader();
   }
 
+  /** Opens a stream; a node that has lost touch with the database for a moment is asked again. */
   static async open({ api }: Program, agent: Credentials, after: string): Promise<Stream> {
-    const response = await fetch(`${api}${BASE}/events?types=ticket`, {
-      headers: {
-        authorization: `Basic ${btoa(`${agent.nick}:${agent.passphrase}`)}`,
-        accept: "text/event-stream",
-        ...after === "" ? {} : { "last-event-id": after },
-      },
-    });
+    const ask = () =>
+      fetch(`${api}${BASE}/events?types=ticket`, {
+        headers: {
+          authorization: `Basic ${btoa(`${agent.nick}:${agent.passphrase}`)}`,
+          accept: "text/event-stream",
+          ...after === "" ? {} : { "last-event-id": after },
+        },
+      });
+    const response = await asked(async () => {
+      const answer = await ask();
+      if (answer.status === 503) await answer.body?.cancel();
+      return answer;
+    }, ({ status }) => status !== 503);
     assert.ok(response.status === 200 && response.body !== null, `${response.status}`);
     return new Stream(response.body);
   }

@@ -1,8 +1,12 @@
 import { call } from "../support/api.ts";
 import type { Program } from "../support/program.ts";
+import { WAIT_LIMIT } from "../support/until.ts";
 
-/** How long an answer may take, in milliseconds. */
-const TIMEOUT = 30_000;
+/**
+ * How long an answer may take, in milliseconds. An examination runs with low priority, and has a
+ * minute before it is given up.
+ */
+const TIMEOUT = 3 * WAIT_LIMIT;
 
 /** How the runtime words a connection that ended before the answer began. */
 const BROKEN = /closed before message completed|connection reset|broken pipe/i;

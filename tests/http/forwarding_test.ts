@@ -58,8 +58,6 @@ Deno.test("a node that keeps a client's connection is not told again whose it is
         await (await fetch(`http://127.0.0.1:${front.port}/far`)).text();
       }
       assert.deepEqual(seen.far.map(({ mark }) => mark?.kept), [false, true]);
-      // The second one came with a pass.
-      assert.deepEqual(seen.far.map(({ mark }) => mark?.passes), [true, undefined]);
       const content = {
         kind: "forwarded",
         address: "::1",
@@ -70,9 +68,9 @@ Deno.test("a node that keeps a client's connection is not told again whose it is
       const marks = marksOf("other");
       // An older node does not say whether it keeps the connection.
       for (const kept of [undefined, false, true]) {
-        const mark = marks.sign({ ...content, kept }, nodeRecord("far"), request);
+        const { header } = marks.sign({ ...content, kept }, nodeRecord("far"), request);
         const { headers, body } = await fetch(`http://127.0.0.1:${far.port}/here`, {
-          headers: { [MARK_HEADER]: mark },
+          headers: { [MARK_HEADER]: header },
         });
         await body?.cancel();
         assert.equal(headers.has("x-muster-principal"), kept !== true);
@@ -199,7 +197,7 @@ Deno.test("only a mark of a node, for this request, to this node and of this min
       const headers = new Headers({ authorization: "Bearer one" });
       const sign = (marks = front, to = "far", given = headers) => {
         const request = { method: "GET", target: "/here", headers: given };
-        return marks.sign(content, nodeRecord(to), request);
+        return marks.sign(content, nodeRecord(to), request).header;
       };
       const at = (time: number) => marksOf("front", { clock: () => time });
       const [payload = "", mac = ""] = sign().split(".");
@@ -234,6 +232,46 @@ Deno.test("only a mark of a node, for this request, to this node and of this min
     },
   ));
 
+Deno.test("only the body that a node has signed for its request is read, short or long", () =>
+  withNodes(
+    async (request) => {
+      try {
+        return new Response(await request.text());
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        return new Response(error.message, { status: 503 });
+      }
+    },
+    async ({ far }) => {
+      const content = { kind: "forwarded", address: "", requestId: "", secure: false } as const;
+      const asked = { method: "POST", target: "/here", headers: new Headers() };
+      const send = async (
+        text: string,
+        change: (signed: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer>,
+      ) => {
+        const { header, body } = marksOf("front").sign(content, nodeRecord("far"), asked);
+        const response = await fetch(`http://127.0.0.1:${far.port}/here`, {
+          method: "POST",
+          headers: { [MARK_HEADER]: header },
+          body: change(body.whole(new TextEncoder().encode(text))),
+        });
+        return `${response.status} ${await response.text()}`;
+      };
+      const other = marksOf("front").sign(content, nodeRecord("far"), asked).body;
+      for (const text of ["", "short", "long".repeat(50_000)]) {
+        assert.equal(await send(text, (signed) => signed), `200 ${text}`);
+        const attacks: Parameters<typeof send>[1][] = [
+          (signed) => signed.slice(0, -1),
+          (signed) => signed.with(-1, (signed.at(-1) ?? 0) ^ 1) as Uint8Array<ArrayBuffer>,
+          (signed) => new Uint8Array([...signed, 0]),
+          () => new TextEncoder().encode(text),
+          () => other.whole(new TextEncoder().encode(text)),
+        ];
+        for (const attack of attacks) assert.match(await send(text, attack), /^503 .*changed/);
+      }
+    },
+  ));
+
 Deno.test("a request is forwarded once, and to no node that is away", () =>
   withNodes(
     (_request, _connection, arrival) => refusalOf(arrival) ?? new Response("here"),
@@ -241,7 +279,9 @@ Deno.test("a request is forwarded once, and to no node that is away", () =>
       const content = { kind: "forwarded", address: "", requestId: "", secure: false } as const;
       const request = { method: "GET", target: "/lost", headers: new Headers() };
       const lost = await fetch(`http://127.0.0.1:${far.port}/lost`, {
-        headers: { [MARK_HEADER]: marksOf("front").sign(content, nodeRecord("far"), request) },
+        headers: {
+          [MARK_HEADER]: marksOf("front").sign(content, nodeRecord("far"), request).header,
+        },
       });
       assert.match(await lost.text(), /moving to another node/);
       assert.equal(seen.far.length, 1);

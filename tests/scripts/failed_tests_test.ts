@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { errorsOf, failedFiles, ignoredFiles } from "../../scripts/failed_tests.ts";
+import { errorsOf, failedFiles, filterOf, ignoredTests } from "../../scripts/failed_tests.ts";
 import { withFolder, writeFile } from "../support/temporary.ts";
 
 /** Writes files of tests and modules that import them, and runs the modules with `deno test`. */
@@ -8,6 +8,7 @@ async function runModules(
   folder: string,
   files: Readonly<Record<string, string>>,
   imports: Readonly<Record<string, readonly string[]>>,
+  options: readonly string[] = [],
 ) {
   for (const [name, text] of Object.entries(files)) await writeFile(folder, name, text);
   for (const [name, imported] of Object.entries(imports)) {
@@ -20,6 +21,7 @@ async function runModules(
       "--parallel",
       "--no-config",
       "--junit-path=report.xml",
+      ...options,
       ...Object.keys(imports),
     ],
     cwd: folder,
@@ -36,7 +38,8 @@ async function runModules(
   const report = await Deno.readTextFile(join(folder, "report.xml")).catch(() => "");
   const nameOf = (file: string) => file.slice(root.length + 1);
   const failed = failedFiles({ output, report, modules, root }).map(nameOf);
-  return { failed, ignored: ignoredFiles({ report, modules, root }).map(nameOf), output };
+  const { files: ignoring, names } = ignoredTests({ report, modules, root });
+  return { failed, ignored: ignoring.map(nameOf), names, output };
 }
 
 Deno.test("a file fails with a test, with a step, and with an error that its module did not catch", async () => {
@@ -88,5 +91,26 @@ Deno.test("a test that a helper declares is of the files that import the helper"
       "two.ts": ["ignored_test.ts", "passes_test.ts"],
     });
     assert.deepEqual([failed, ignored], [["fails_test.ts"], ["fails_test.ts", "ignored_test.ts"]]);
+  });
+});
+
+Deno.test("the tests that a run ignored, and no others, can be run, whatever their names", async () => {
+  await withFolder(async (folder) => {
+    const odd = "a <b> & \"c\" 'd' costs 1.5 $ (or more), /^[e]+$/ | \\f {2} a\u00e9\u{1f600}*?";
+    const declaring = (name: string, ignore: boolean) =>
+      `Deno.test(${JSON.stringify({ name, ignore }).slice(0, -1)}, fn: () => {} });\n`;
+    const files = {
+      "some_test.ts": declaring(odd, true) + declaring("runs", false) + declaring("b.c", true),
+      "none_test.ts": declaring("bxc", false),
+    };
+    const imports = { "one.ts": Object.keys(files) };
+    const { ignored, names } = await runModules(folder, files, imports);
+    assert.deepEqual(ignored, ["some_test.ts"]);
+    assert.deepEqual(names, [odd, "b.c"].sort());
+    const included = Object.fromEntries(
+      Object.entries(files).map(([name, text]) => [name, text.replaceAll("true", "false")]),
+    );
+    const { output } = await runModules(folder, included, imports, [filterOf(names)]);
+    assert.match(output, /2 passed.*2 filtered out/);
   });
 });

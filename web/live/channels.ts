@@ -14,18 +14,18 @@ import { messageEvent, unreadEvent } from "./message_event.ts";
 import type { UnreadNews, UnreadWatch } from "./unread_watch.ts";
 
 /** Somebody in a channel, as the page lists them: the nick, the sign of the status, whether an agent. */
-type Entry = readonly [nick: string, sign: string, isAgent: boolean];
+type HereEntry = readonly [nick: string, sign: string, isAgent: boolean];
 
 /** Who is in a channel, at the start of a stream. */
 interface Here {
   readonly kind: "here";
-  readonly entries: readonly Entry[];
+  readonly entries: readonly HereEntry[];
 }
 
 /** Somebody has come. */
 interface Joined {
   readonly kind: "joined";
-  readonly entry: Entry;
+  readonly entry: HereEntry;
 }
 
 /** Somebody has gone, or the topic has changed. */
@@ -68,7 +68,7 @@ export class ChannelStream {
     return { kind: "joined", entry: this.#entryOf(present) };
   }
 
-  #entryOf({ nick, sign }: Present): Entry {
+  #entryOf({ nick, sign }: Present): HereEntry {
     return [nick, sign, isRobot(this.#surroundings.services, nick)];
   }
 

@@ -1,5 +1,6 @@
 import { seenLast } from "../../services/attention/mod.ts";
 import type { Question } from "../../services/questions/mod.ts";
+import { forgetStrikes, releaseTicket } from "../../services/tickets/operations.ts";
 import { WORK_STATES } from "../../services/work_states.ts";
 import { addressing } from "../parts/chat/robots.ts";
 import { definePage, type Leads, type View } from "../page.ts";
@@ -93,14 +94,12 @@ function questionsFor({ services: { questions }, principal }: Visit): readonly Q
 
 /** Offers a ticket to agents again. */
 async function offer(visit: Visit): Promise<Leads> {
-  const ticket = encodeURIComponent(visit.entered("ticket"));
-  await visit.change(visit.entered("slug"), "DELETE", `/api/tickets/${ticket}/strikes`);
+  await visit.invoke(visit.entered("slug"), forgetStrikes, { uuid: visit.entered("ticket") });
   return { to: "/", notice: "Agents may claim the ticket again." };
 }
 
 /** Ends the claim of an agent that is silent. */
 async function release(visit: Visit): Promise<Leads> {
-  const ticket = encodeURIComponent(visit.entered("ticket"));
-  await visit.change(visit.entered("slug"), "POST", `/api/tickets/${ticket}/release`, {});
+  await visit.invoke(visit.entered("slug"), releaseTicket, { uuid: visit.entered("ticket") });
   return { to: "/", notice: "The claim has ended; the ticket is free." };
 }

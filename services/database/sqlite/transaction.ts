@@ -8,17 +8,17 @@ import type { DatabaseSync } from "node:sqlite";
  * is open; there, `BEGIN` ensures that one is.
  * @see {@link https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction}
  */
-export function rollBack(connection: Connection): void {
+export function rollBack(connection: TransactionalDatabase): void {
   if (connection.isTransaction === undefined) ensureTransaction(connection);
   else if (!connection.isTransaction) return;
   connection.exec("ROLLBACK");
 }
 
 /** A connection of `node:sqlite`, new or old. */
-type Connection = Pick<DatabaseSync, "exec"> & { readonly isTransaction?: boolean };
+type TransactionalDatabase = Pick<DatabaseSync, "exec"> & { readonly isTransaction?: boolean };
 
 /** A deferred transaction takes no lock and reads nothing, so only an open one can refuse it. */
-function ensureTransaction(connection: Connection): void {
+function ensureTransaction(connection: TransactionalDatabase): void {
   try {
     connection.exec("BEGIN");
   } catch {

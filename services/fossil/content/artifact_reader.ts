@@ -1,7 +1,7 @@
+import { BoundedMap } from "../../kernel/bounded_map.ts";
 import { applyDelta } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
 import type { BlobContents } from "./blob_contents.ts";
-import { ByteCache } from "./byte_cache.ts";
 import type { Database } from "./database.ts";
 import { DeadEnds } from "./dead_ends.ts";
 import type { Deltas } from "./deltas.ts";
@@ -22,7 +22,7 @@ export interface ArtifactReaderOptions {
 /** Reads artifacts: undoes their deltas, and caches what that gives. */
 export class ArtifactReader {
   /** Artifacts by their rows. */
-  readonly cache: ByteCache<number, Uint8Array>;
+  readonly cache: BoundedMap<number, Uint8Array>;
   /** Rows whose bytes are known to be missing. */
   readonly deadEnds = new DeadEnds();
   readonly #db: Database;
@@ -31,7 +31,11 @@ export class ArtifactReader {
   readonly #maxBytes: number;
 
   constructor(options: ArtifactReaderOptions) {
-    this.cache = new ByteCache(options.cacheBytes);
+    this.cache = new BoundedMap({
+      most: options.cacheBytes,
+      mostOfOne: options.cacheBytes / 4,
+      weigh: ({ length }) => length,
+    });
     this.#db = options.db;
     this.#contents = options.contents;
     this.#deltas = options.deltas;
@@ -77,7 +81,7 @@ export class ArtifactReader {
       const stored = this.#contents.get(chain[i]!);
       if (stored === null) return this.deadEnds.add(chain.slice(0, i + 1), "phantom");
       base = base === undefined ? stored : applyDelta(base, stored, this.#maxBytes);
-      if (i % CACHED_LINK === 0) this.cache.set(chain[i]!, base, base.length);
+      if (i % CACHED_LINK === 0) this.cache.set(chain[i]!, base);
     }
     return base ?? null;
   }
@@ -106,7 +110,7 @@ export class ArtifactReader {
   getKept(rid: number, source: Uint8Array | null): StoredArtifact | null {
     if (this.cache.get(rid) !== undefined) return this.getRow(rid);
     const artifact = this.getStored(rid, source);
-    if (artifact !== null) this.cache.set(rid, artifact.content, artifact.content.length);
+    if (artifact !== null) this.cache.set(rid, artifact.content);
     return artifact;
   }
 

@@ -1,5 +1,4 @@
 /** The repository file: its tables, and its artifacts as bytes. */
-export { ByteCache } from "./byte_cache.ts";
 export { Config } from "./config.ts";
 export { addUser, createDatabase, type CreateOptions, type NewUser } from "./create.ts";
 export { Database, type DatabaseOptions, type SqlValue } from "./database.ts";

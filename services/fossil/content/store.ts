@@ -68,7 +68,7 @@ export class ContentStore {
 
   /** Bytes of artifacts that it caches. */
   get cachedBytes(): number {
-    return this.#reader.cache.bytes;
+    return this.#reader.cache.weight;
   }
 
   /** Clears the caches, because another program wrote or a transaction was rolled back. */
@@ -181,7 +181,7 @@ export class ContentStore {
       isPrivate: options.isPrivate ?? false,
       isDelta: false,
     });
-    if (result.isNew) this.#reader.cache.set(result.rid, content, content.length);
+    if (result.isNew) this.#reader.cache.set(result.rid, content);
     return result;
   }
 

@@ -1,5 +1,6 @@
+import { BoundedMap } from "../../kernel/bounded_map.ts";
 import { type Artifact, KnownFiles, type Manifest, parseArtifact } from "../artifact/mod.ts";
-import { AWAITED_SCHEMA, ByteCache, type Config, type ContentStore } from "../content/mod.ts";
+import { AWAITED_SCHEMA, type Config, type ContentStore } from "../content/mod.ts";
 import type { Database } from "../content/mod.ts";
 import { Unjudged } from "./unjudged.ts";
 import { TextMap, TextSet } from "../text/mod.ts";
@@ -39,6 +40,12 @@ export class Pending {
 /** Sees the row of an artifact and the id of a tag before the tag changes there. */
 export type TagObserver = (rid: number, tag: number) => void;
 
+/** An artifact in its parsed form, with the size of its text. */
+interface CachedArtifact {
+  readonly artifact: Artifact;
+  readonly bytes: number;
+}
+
 /** The shared state of all crosslinking functions. */
 export class LinkContext {
   readonly db: Database;
@@ -54,7 +61,11 @@ export class LinkContext {
   relinked = 0;
   /** Called before a tag changes, by a card or by inheritance; null if nobody asks. */
   onTag: TagObserver | null = null;
-  readonly #artifacts = new ByteCache<number, Artifact>(CACHE_BYTES);
+  readonly #artifacts = new BoundedMap<number, CachedArtifact>({
+    most: CACHE_BYTES,
+    mostOfOne: CACHE_BYTES / 4,
+    weigh: ({ bytes }) => bytes,
+  });
   readonly #fileNames = new TextMap<number>();
   /** Whether a check-in waits for a cherry-picked one; null if unknown. */
   #hasAwaiting: boolean | null = null;
@@ -78,7 +89,7 @@ export class LinkContext {
   /** The artifact of a row; null for a file and for missing content. */
   artifact(rid: number): Artifact | null {
     const known = this.#artifacts.get(rid);
-    if (known !== undefined) return known;
+    if (known !== undefined) return known.artifact;
     const content = rid === 0 ? null : this.store.get(rid);
     return content === null ? null : this.parse(rid, content);
   }
@@ -86,10 +97,10 @@ export class LinkContext {
   /** Parses content, unless the artifact is cached, and caches the artifact. */
   parse(rid: number, content: Uint8Array, parsed?: Artifact): Artifact | null {
     const known = this.#artifacts.get(rid);
-    if (known !== undefined) return known;
+    if (known !== undefined) return known.artifact;
     const artifact = parsed ?? parseArtifact(content, { files: this.files });
     if (artifact !== null) {
-      this.#artifacts.set(rid, artifact, Math.max(content.length, LEAST_BYTES));
+      this.#artifacts.set(rid, { artifact, bytes: Math.max(content.length, LEAST_BYTES) });
     }
     return artifact;
   }

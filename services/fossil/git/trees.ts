@@ -5,14 +5,14 @@ import type { GitChange } from "./stream/mod.ts";
 import type { NoticeLog } from "./notices.ts";
 
 /** One file; `origin` is its path in the parent if the stream says that it was renamed. */
-interface Entry {
+interface TreeFile {
   readonly hash: string;
   readonly mode: FileMode;
   readonly origin: string | null;
 }
 
 /** Files by path. */
-export type GitTree = ReadonlyMap<string, Entry>;
+export type GitTree = ReadonlyMap<string, TreeFile>;
 
 /** The hash of a content in the stream; null if it was skipped. */
 export type FindContent = (content: string | number) => string | null;
@@ -29,7 +29,7 @@ const SUBMODULE = "160000";
 
 /** Changes a copy of a parent's tree. */
 export class TreeEditor {
-  readonly #files: Map<string, Entry>;
+  readonly #files: Map<string, TreeFile>;
   readonly #notices: NoticeLog;
   readonly #find: FindContent;
   readonly #added: string[] = [];
@@ -184,7 +184,7 @@ export function cardsOf(tree: GitTree, parent: GitTree): FileCard[] {
 }
 
 /** The tree of a check-in that is stored. */
-export function treeFromCards(cards: readonly FileCard[]): Map<string, Entry> {
+export function treeFromCards(cards: readonly FileCard[]): Map<string, TreeFile> {
   return new Map(
     cards.map(({ name, hash, mode }) => [name, { hash: hash ?? "", mode, origin: null }]),
   );

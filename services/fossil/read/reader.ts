@@ -1,4 +1,4 @@
-import { ByteCache } from "../content/mod.ts";
+import { BoundedMap } from "../../kernel/bounded_map.ts";
 import type { Repository } from "../repository.ts";
 
 /** Default size of a reader's cache, in bytes. */
@@ -34,7 +34,7 @@ export class Reader {
   readonly repository: Repository;
   /** Long work calls this repeatedly, so that it can be cancelled. */
   readonly check: () => void;
-  readonly #cache: ByteCache<string, unknown>;
+  readonly #cache: BoundedMap<string, Sized<unknown>>;
   readonly #growing = new Map<string, Growing>();
   #state: string | null = null;
   #depth = 0;
@@ -43,12 +43,16 @@ export class Reader {
     const { cacheBytes = CACHE_BYTES, check = () => {} } = options;
     this.repository = repository;
     this.check = check;
-    this.#cache = new ByteCache(cacheBytes);
+    this.#cache = new BoundedMap({
+      most: cacheBytes,
+      mostOfOne: cacheBytes / 4,
+      weigh: ({ bytes }) => bytes,
+    });
   }
 
   /** Bytes of values that it caches, about. */
   get cachedBytes(): number {
-    return this.#cache.bytes;
+    return this.#cache.weight;
   }
 
   /** Runs reads that see one state of the file; can be nested. */
@@ -80,10 +84,10 @@ export class Reader {
    */
   cached<T>(key: string, compute: () => Sized<T>): T {
     const known = this.#cache.get(key);
-    if (known !== undefined) return known as T;
-    const { value, bytes } = compute();
-    this.#cache.set(key, value, bytes);
-    return value;
+    if (known !== undefined) return known.value as T;
+    const sized = compute();
+    this.#cache.set(key, sized);
+    return sized.value;
   }
 
   /**

@@ -9,12 +9,12 @@ import { judgeUnversioned } from "./judge_files.ts";
 import { TagJudge } from "./judge_tags.ts";
 import { nameOf, short } from "./judge_words.ts";
 import type {
-  Arrival,
   Judge,
   OpenJudge,
+  PushedArtifact,
   PushedKind,
+  PushedUnversioned,
   PushRules,
-  UnversionedArrival,
 } from "./judgement.ts";
 import { Refusals, refused } from "./refusal.ts";
 
@@ -58,11 +58,11 @@ class PushJudge implements Judge {
     this.#phantoms = this.#countPhantoms();
   }
 
-  arrive(arrival: Arrival): void {
-    this.#refusals.collect([arrival.hash], () => this.#judgeArrival(arrival));
+  arrive(arrival: PushedArtifact): void {
+    this.#refusals.collect([arrival.hash], () => this.#judgeArtifact(arrival));
   }
 
-  #judgeArrival({ artifact, hash, rid }: Arrival): void {
+  #judgeArtifact({ artifact, hash, rid }: PushedArtifact): void {
     if (artifact.kind === "cluster") return;
     const refusal = this.#rules.closedKinds[KINDS[artifact.kind]];
     if (refusal !== undefined) throw refused(`${nameOf(artifact, hash)} is refused: ${refusal}`);
@@ -87,7 +87,7 @@ class PushJudge implements Judge {
     if (tag === TAG.branch) this.#branches.willMove(rid);
   }
 
-  unversioned(file: UnversionedArrival): void {
+  unversioned(file: PushedUnversioned): void {
     judgeUnversioned(this.#rules, file);
   }
 

@@ -2,14 +2,14 @@
 import { type Artifact, type ForumPost, textFault, type TicketChange } from "../artifact/mod.ts";
 import type { Repository } from "../repository.ts";
 import { nameOf, quoted, short } from "./judge_words.ts";
-import type { Arrival, PushRules } from "./judgement.ts";
+import type { PushedArtifact, PushRules } from "./judgement.ts";
 import { refused } from "./refusal.ts";
 
 /** Checks the user and the dates of an artifact. */
 export function judgeCards(
   repository: Repository,
   rules: PushRules,
-  { artifact, hash }: Arrival,
+  { artifact, hash }: PushedArtifact,
 ): void {
   if (artifact.kind === "cluster") return;
   const name = nameOf(artifact, hash);

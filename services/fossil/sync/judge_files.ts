@@ -12,7 +12,7 @@ import type { Repository } from "../repository.ts";
 import { matchesGlob, TextSet } from "../text/mod.ts";
 import { findFolderFile } from "../write/tree.ts";
 import { quoted, short } from "./judge_words.ts";
-import type { PushRules, UnversionedArrival } from "./judgement.ts";
+import type { PushedUnversioned, PushRules } from "./judgement.ts";
 import { refused } from "./refusal.ts";
 
 /** Checks the files that a linked check-in changes, by the rules for commits through the API. */
@@ -67,7 +67,7 @@ function isArtifact({ db }: Repository, rid: number): boolean {
 }
 
 /** Checks an unversioned file that a push writes or removes. */
-export function judgeUnversioned(rules: PushRules, { name, time }: UnversionedArrival): void {
+export function judgeUnversioned(rules: PushRules, { name, time }: PushedUnversioned): void {
   const file = `The unversioned file ${quoted(name)}`;
   const closed = rules.closedKinds.unversioned;
   if (closed !== undefined) throw refused(`${file} is refused: ${closed}`);

@@ -51,14 +51,14 @@ export interface PushRules {
 }
 
 /** A structural artifact that came with a push, or that the push completed. */
-export interface Arrival {
+export interface PushedArtifact {
   readonly artifact: Artifact;
   readonly hash: string;
   readonly rid: number;
 }
 
 /** An unversioned file that a push writes or removes. */
-export interface UnversionedArrival {
+export interface PushedUnversioned {
   readonly name: string;
   /** Unix seconds. */
   readonly time: number;
@@ -78,13 +78,13 @@ export interface Judge {
    * those that something completes (a phantom that is filled, a delta whose source came, a delta
    * manifest whose baseline came). Names that it refers to may be phantoms still.
    */
-  arrive(arrival: Arrival): void;
+  arrive(arrival: PushedArtifact): void;
   /** Sees the content of every file. */
   file(content: Uint8Array, hash: string): void;
   /** Sees the row and the tag before a tag changes there, by a card or by inheritance. */
   tag(rid: number, tag: number): void;
   /** Sees every change of an unversioned file before it is made. */
-  unversioned(file: UnversionedArrival): void;
+  unversioned(file: PushedUnversioned): void;
   /** Throws if something that has arrived is refused as it is. */
   requireArrivals(): void;
   /** Called once, when the derived tables have all arrivals, and before the commit. */

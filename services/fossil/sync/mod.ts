@@ -15,13 +15,13 @@ export { readSyncCodes } from "./card_answers.ts";
 export { CardReader } from "./card_reader.ts";
 export { CardWriter } from "./card_writer.ts";
 export type {
-  Arrival,
   Judge,
   NameRule,
   OpenJudge,
+  PushedArtifact,
   PushedKind,
+  PushedUnversioned,
   PushRules,
-  UnversionedArrival,
 } from "./judgement.ts";
 export {
   contentTypeOf,

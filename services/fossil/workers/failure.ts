@@ -1,10 +1,8 @@
 import { describeError, errorCodeOf, FossilError } from "../error.ts";
-import type { JobResponse } from "./protocol.ts";
-import { Interrupted } from "./watch.ts";
+import type { JobAnswer } from "./protocol.ts";
 
 /** The description of an error for the caller. */
-export function failureOf(error: unknown): JobResponse {
-  if (error instanceof Interrupted) return { kind: "interrupted" };
+export function failureOf(error: unknown): JobAnswer {
   const code = errorCodeOf(error);
   const { message, stack = "" } = error instanceof Error ? error : new Error(String(error));
   if (code === null) return { kind: "broken", message, stack };

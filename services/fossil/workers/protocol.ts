@@ -5,14 +5,11 @@ import type { ImportOptions } from "./import.ts";
 import type { OperationName } from "./operation_names.ts";
 import type { Parcel } from "./parcel.ts";
 
-/** The first message to a worker. */
-export interface StartRequest {
-  readonly kind: "start";
-  /** One Int32: not 0 while the running job is to end. */
-  readonly interrupt: SharedArrayBuffer;
+/** What a worker is set up with. */
+export interface WorkerSetup {
   readonly settings: WorkerSettings;
-  /** How much lower the thread's priority is than the main thread's; absent for the usual. */
-  readonly nicer?: number;
+  /** How much lower the thread's priority is than the main thread's; null for the usual. */
+  readonly nicer: number | null;
 }
 
 /** Settings of a worker for its repositories. */
@@ -63,11 +60,12 @@ export type JobRequest =
   /** Closes all repositories: the last job of a worker. */
   | { readonly kind: "end" };
 
-/** Answers of a worker: any number of `progress`, then one of the others. */
-export type JobResponse =
-  | { readonly kind: "progress"; readonly done: number; readonly total: number | null }
+/** How far a job is; the total is null while unknown. */
+export type JobProgress = readonly [done: number, total: number | null];
+
+/** The answer to a job. */
+export type JobAnswer =
   | { readonly kind: "done"; readonly parcel: Parcel }
-  | { readonly kind: "interrupted" }
   | { readonly kind: "refused"; readonly code: FossilErrorCode; readonly message: string }
   /** An error of neither the engine nor the disk: a bug. */
   | { readonly kind: "broken"; readonly message: string; readonly stack: string };

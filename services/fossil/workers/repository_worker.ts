@@ -1,5 +1,6 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
+import { Cancelled, serveCalls, type ServedCall, Transferred } from "../../kernel/serve_calls.ts";
 import { FossilError } from "../error.ts";
 import { Repository } from "../repository.ts";
 import { backUp } from "./backup.ts";
@@ -9,7 +10,13 @@ import { OpenRepository } from "./open_repository.ts";
 import { type Context, OPERATIONS } from "./operations.ts";
 import { pack, packJson } from "./parcel.ts";
 import { giveWay } from "./priority.ts";
-import type { JobRequest, JobResponse, StartRequest, WorkerSettings } from "./protocol.ts";
+import type {
+  JobAnswer,
+  JobProgress,
+  JobRequest,
+  WorkerSettings,
+  WorkerSetup,
+} from "./protocol.ts";
 import { Interrupted, Watch } from "./watch.ts";
 
 /** An operation as the worker calls it; the asynchronous interface has checked the types. */
@@ -21,7 +28,6 @@ const LEAST_OPEN = 2;
 /** Runs jobs, one after the other, on repositories that it keeps open for a while. */
 class RepositoryWorker {
   readonly #settings: WorkerSettings;
-  readonly #interrupt: Int32Array;
   /** By path; the last used one is at the end. */
   readonly #open = new Map<string, OpenRepository>();
   readonly #idleTimers = new Map<string, ReturnType<typeof setTimeout>>();
@@ -29,17 +35,16 @@ class RepositoryWorker {
   #watch: Watch | null = null;
   #maxOpen: number;
 
-  constructor(request: StartRequest) {
-    this.#settings = request.settings;
-    this.#maxOpen = request.settings.maxOpen;
-    this.#interrupt = new Int32Array(request.interrupt);
+  constructor(settings: WorkerSettings) {
+    this.#settings = settings;
+    this.#maxOpen = settings.maxOpen;
   }
 
   /** Runs a job; returns its result, or a promise of it. */
-  execute(request: JobRequest): unknown {
+  execute(request: JobRequest, call: ServedCall): unknown {
     switch (request.kind) {
       case "run":
-        return this.#run(request);
+        return this.#run(request, call);
       case "open":
         this.#use(request.path);
         return;
@@ -48,7 +53,7 @@ class RepositoryWorker {
         return;
       case "import": {
         const { path, options } = request;
-        return importRepository(path, options, this.#watchOf(null, request));
+        return importRepository(path, options, this.#watchOf(null, request, call));
       }
       case "backup":
         this.#close(request.path);
@@ -67,19 +72,23 @@ class RepositoryWorker {
     }
   }
 
-  #watchOf(limitMs: number | null, { wantsProgress }: { wantsProgress: boolean }): Watch {
+  #watchOf(
+    limitMs: number | null,
+    { wantsProgress }: { readonly wantsProgress: boolean },
+    call: ServedCall,
+  ): Watch {
     return new Watch({
       limitMs,
-      isInterrupted: () => Atomics.load(this.#interrupt, 0) !== 0,
+      isInterrupted: () => call.isCancelled,
       report: (done, total) => {
-        if (wantsProgress) respond({ kind: "progress", done, total });
+        if (wantsProgress) call.progress([done, total] satisfies JobProgress);
       },
     });
   }
 
-  async #run(request: JobRequest & { kind: "run" }): Promise<unknown> {
+  async #run(request: JobRequest & { kind: "run" }, call: ServedCall): Promise<unknown> {
     const { path, operation, input, limitMs, hashing } = request;
-    const watch = this.#watchOf(limitMs, request);
+    const watch = this.#watchOf(limitMs, request, call);
     watch.check();
     const open = this.#use(path);
     this.#watch = watch;
@@ -164,28 +173,18 @@ class RepositoryWorker {
   }
 }
 
-function respond(response: JobResponse, transfer: ArrayBuffer[] = []): void {
-  self.postMessage(response, transfer);
-}
-
-/** The first message has the settings; each later one is a job, answered when it is done. */
-function serve(): void {
-  let worker: RepositoryWorker | null = null;
-  self.onmessage = async ({ data }: MessageEvent<StartRequest | JobRequest>) => {
-    if (data.kind === "start") {
-      giveWay(data.nicer);
-      worker = new RepositoryWorker(data);
-      return;
-    }
+serveCalls(({ settings, nicer }: WorkerSetup) => {
+  giveWay(nicer ?? undefined);
+  const worker = new RepositoryWorker(settings);
+  return async (request: JobRequest, call) => {
     try {
-      const result = await worker?.execute(data);
-      const isJson = data.kind === "run" && data.asJson;
+      const result = await worker.execute(request, call);
+      const isJson = request.kind === "run" && request.asJson;
       const { parcel, transfer } = isJson ? packJson(result) : pack(result);
-      respond({ kind: "done", parcel }, transfer);
+      return new Transferred({ kind: "done", parcel } satisfies JobAnswer, transfer);
     } catch (error) {
-      respond(failureOf(error));
+      if (error instanceof Interrupted) throw new Cancelled();
+      return failureOf(error);
     }
   };
-}
-
-serve();
+});

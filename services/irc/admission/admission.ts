@@ -19,7 +19,7 @@ export interface Refusal {
 }
 
 /** A new connection, and how many there are already. */
-interface Arrival {
+interface Newcomer {
   readonly network: string;
   /** Connections of the network, this one included. */
   readonly count: number;
@@ -81,7 +81,7 @@ export class Admission {
 
   #refusalOf(
     address: string,
-    { network, count, open, makeRoom }: Arrival,
+    { network, count, open, makeRoom }: Newcomer,
   ): Refusal | null {
     const { limits, options } = this.#state;
     const isFull = open >= (limits.connections ?? Infinity);

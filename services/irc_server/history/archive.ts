@@ -1,4 +1,4 @@
-import { BatchedWrites, DatabaseError } from "../../database/mod.ts";
+import { DatabaseError } from "../../database/mod.ts";
 import { Unavailable } from "../../errors.ts";
 import type {
   HistoryKind,
@@ -9,6 +9,7 @@ import type {
   LastMessage,
   NewHistoryRecord,
 } from "../../irc/mod.ts";
+import { DeferredWriter } from "../../kernel/deferred_writer.ts";
 import type { Log } from "../../log.ts";
 import type { Scheduler } from "../../scheduler.ts";
 import { type PartThread, SharedThread } from "../../threads/mod.ts";
@@ -100,7 +101,7 @@ export class HistoryArchive implements HistoryStore {
   readonly newestTime: number;
   readonly #options: ArchiveOptions;
   readonly #worker: WorkerPort;
-  readonly #writes: BatchedWrites;
+  readonly #writes: DeferredWriter;
   readonly #journal: Journal;
   readonly #changes: WaitingChanges;
   #retention: Retention;
@@ -126,7 +127,7 @@ export class HistoryArchive implements HistoryStore {
     this.#options = options;
     this.#worker = opened.worker;
     this.#journal = opened.journal;
-    this.#writes = new BatchedWrites({
+    this.#writes = new DeferredWriter({
       scheduler: options.scheduler,
       gather: () => this.#isHurried() ? GATHER_URGENT_MILLISECONDS : GATHER_MILLISECONDS,
       hasWaiting: () => this.#changes.length > 0,

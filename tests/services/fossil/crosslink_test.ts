@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { createDelta, Repository } from "../../../services/fossil/mod.ts";
 import { peer } from "../../support/peers.ts";
-import { judges } from "./support/judges.ts";
 import { Scratch } from "./support/fossil.ts";
+import { judges } from "./support/judges.ts";
 import { History } from "./support/history.ts";
 import { Random } from "./support/random.ts";
-import { difference, dumpTables } from "./support/tables.ts";
+import { assertRebuilds, difference, dumpTables } from "./support/tables.ts";
 
 const ALICE = { user: "alice", ip: null };
 
@@ -41,24 +41,6 @@ function receiveShuffled(path: string, received: readonly Received[], random: Ra
   }
 }
 
-/** Asserts that the tables are those `fossil rebuild` makes of a copy, and our own rebuild too. */
-function assertTables(path: string): void {
-  const ours = `${path}.ours`;
-  Deno.copyFileSync(path, ours);
-  using repository = Repository.open(ours);
-  repository.rebuild();
-  const [tables, rebuilt] = [dumpTables(path), dumpTables(ours)];
-  for (const program of judges()) {
-    using judge = new Scratch(program);
-    const theirs = judge.path("theirs.fossil");
-    Deno.copyFileSync(path, theirs);
-    judge.fossil(["rebuild", theirs]);
-    const expected = dumpTables(theirs);
-    assert.deepEqual(difference(tables, expected), [], program);
-    assert.deepEqual(difference(rebuilt, expected), [], program);
-  }
-}
-
 /** Asserts that `fossil` finds each artifact whole, and knows what kind it is. */
 function assertIntegrity(path: string): void {
   for (const program of judges()) {
@@ -77,7 +59,7 @@ for (const seed of [1, 2, 3, 4]) {
       const path = scratch.path("history.fossil");
       makeHistory(path, seed, { rivals: true });
       assertIntegrity(path);
-      assertTables(path);
+      assertRebuilds(path);
     },
   );
 
@@ -89,7 +71,7 @@ for (const seed of [1, 2, 3, 4]) {
       const [source, path] = [scratch.path("source.fossil"), scratch.path("shuffled.fossil")];
       makeHistory(source, seed, { rivals: false });
       receiveShuffled(path, contents(source), new Random(seed));
-      assertTables(path);
+      assertRebuilds(path);
       assertIntegrity(path);
     },
   );
@@ -118,28 +100,4 @@ Deno.test("deltas whose source comes later give the same tables", () => {
     assert.deepEqual(repository.store.require(repository.ridOf(hash)), content);
   }
   assert.deepEqual(difference(dumpTables(path), dumpTables(source)), []);
-});
-
-/** A real repository that is kept beside this one; not every machine has it. */
-const EXPRESS = new URL("../../../../shared/data/express.fossil", import.meta.url);
-
-function isMissing(url: URL): boolean {
-  try {
-    return !Deno.statSync(url).isFile;
-  } catch {
-    return true;
-  }
-}
-
-Deno.test({
-  name: "a rebuild of express.fossil equals the one of fossil",
-  ignore: peer("fossil").ignore || isMissing(EXPRESS),
-  fn: () => {
-    using scratch = new Scratch();
-    const path = scratch.path("express.fossil");
-    Deno.copyFileSync(EXPRESS, path);
-    assertTables(path);
-    using original = Repository.open(path, { readOnly: true });
-    assert.deepEqual(original.verify(), []);
-  },
 });

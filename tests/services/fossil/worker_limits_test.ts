@@ -147,7 +147,8 @@ Deno.test("a worker that does not answer is ended, and the calls that wait run i
   const startWorker = () => {
     // It sleeps: Deno does not end a terminated worker that computes.
     const sleep = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)),0,0)";
-    const stuck = `data:application/javascript,self.onmessage=()=>{${sleep};}`;
+    const ready = "self.postMessage({kind:'ready'})";
+    const stuck = `data:application/javascript,self.onmessage=()=>{${sleep};};${ready}`;
     const real = new URL("../../../services/fossil/workers/repository_worker.ts", import.meta.url);
     workers.push(new Worker(workers.length === 1 ? stuck : real, { type: "module" }));
     return workers.at(-1)!;
@@ -221,13 +222,15 @@ Deno.test("a read that keeps others waiting goes on in a worker on the side", as
   // Reads until it is interrupted; then it refuses every call.
   const reading = `let interrupt;
 self.onmessage = ({ data }) => {
-  if (data.kind === "start") interrupt = new Int32Array(data.interrupt);
-  else if (data.operation !== "statistics") self.postMessage({ kind: "refused", code: "invalid" });
-  else {
+  if (data.kind === "open") interrupt = new Int32Array(data.cancelled);
+  else if (data.request.operation !== "statistics") {
+    self.postMessage({ kind: "answer", answer: { kind: "refused", code: "invalid" } });
+  } else {
     while (Atomics.load(interrupt, 0) === 0) Atomics.wait(interrupt, 0, 0, 5);
-    self.postMessage({ kind: "interrupted" });
+    self.postMessage({ kind: "cancelled" });
   }
-};`;
+};
+self.postMessage({ kind: "ready" });`;
   const workers: Worker[] = [];
   const startWorker = () => {
     const slow = `data:application/javascript,${encodeURIComponent(reading)}`;

@@ -6,7 +6,7 @@ const KEYS = ["a", "b", "c", "d"];
 
 const acts = fc.array(
   fc.record({
-    act: fc.constantFrom("set", "use", "delete"),
+    act: fc.constantFrom("set", "use", "get", "delete", "clear"),
     key: fc.constantFrom(...KEYS),
     value: fc.integer({ min: 1, max: 9 }),
   }),
@@ -15,33 +15,31 @@ const acts = fc.array(
 Deno.test("a bounded map forgets what was used longest ago, by number or by weight", () => {
   fc.assert(fc.property(acts, fc.boolean(), (done, isWeighed) => {
     const weigh = (value: number) => isWeighed ? value : 1;
-    const most = isWeighed ? 10 : 2;
-    const map = isWeighed
-      ? new BoundedMap<string, number>(most, weigh)
-      : new BoundedMap<string, number>(most);
+    const [most, mostOfOne] = isWeighed ? [10, 7] : [2, 1];
+    const map = new BoundedMap<string, number>(isWeighed ? { most, weigh, mostOfOne } : most);
+    const weightOf = (entries: readonly [string, number][]) =>
+      entries.reduce((sum, [, one]) => sum + weigh(one), 0);
     let model: [string, number][] = [];
     for (const { act, key, value } of done) {
       const known = model.find(([name]) => name === key)?.[1];
-      assert.equal(map.get(key), known);
-      model = model.filter(([name]) => name !== key);
-      if (act === "delete") {
-        assert.equal(map.delete(key), known !== undefined);
+      assert.equal(map.peek(key), known);
+      if (act === "clear") {
+        map.clear();
+        model = [];
       } else {
-        const kept = act === "use" ? known ?? value : value;
-        model.push([key, kept]);
-        if (act === "set") map.set(key, value);
-        else assert.equal(map.use(key, () => value), kept);
+        model = model.filter(([name]) => name !== key);
+        const kept = act === "delete" ? undefined : act === "set" ? value : known;
+        if (act === "delete") assert.equal(map.delete(key), known !== undefined);
+        else if (act === "get") assert.equal(map.get(key), known);
+        else if (act === "set") map.set(key, value);
+        else assert.equal(map.use(key, () => value), known ?? value);
+        const held = act === "use" ? known ?? value : kept;
+        if (held !== undefined && weigh(held) <= mostOfOne) model.push([key, held]);
+        while (weightOf(model) > most) model.shift();
       }
-      while (model.reduce((sum, [, one]) => sum + weigh(one), 0) > most) model.shift();
       assert.deepEqual([...map.entries()], model);
+      assert.equal(map.size, model.length);
+      assert.equal(map.weight, weightOf(model));
     }
   }));
-});
-
-Deno.test("a bounded map does not keep what is heavier than its bound", () => {
-  const map = new BoundedMap<string, string>(3, (text) => text.length);
-  map.set("a", "1234");
-  assert.equal(map.get("a"), undefined);
-  map.set("b", "123");
-  assert.equal(map.get("b"), "123");
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { KeyedSemaphore, Semaphore } from "../../../services/kernel/semaphore.ts";
+import { Semaphore } from "../../../services/kernel/semaphore.ts";
 
 const full = () => new RangeError("full");
 
@@ -8,77 +8,118 @@ const full = () => new RangeError("full");
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 Deno.test("a semaphore does what its model does", async () => {
-  const acts = fc.array(fc.constantFrom("acquire", "release", "abort"), { maxLength: 40 });
-  const sizes = fc.record({
-    permits: fc.integer({ min: 1, max: 3 }),
-    maxWaiting: fc.integer({ min: 0, max: 3 }),
+  const act = fc.record({
+    kind: fc.constantFrom("acquire", "acquire", "release", "abort"),
+    key: fc.constantFrom("a", "b", "c"),
+    isUrgent: fc.boolean(),
+    index: fc.nat(5),
   });
+  const bound = (min: number) => fc.integer({ min, max: 3 });
+  const bounds = fc.record({
+    permits: bound(1),
+    permitsPerKey: bound(1),
+    maxWaiting: bound(0),
+    maxWaitingPerKey: bound(0),
+  });
+  interface One {
+    readonly name: number;
+    readonly key: string;
+    readonly isUrgent: boolean;
+  }
   await fc.assert(
-    fc.asyncProperty(sizes, acts, async ({ permits, maxWaiting }, done) => {
-      const semaphore = new Semaphore({ permits, maxWaiting, refusal: full });
-      const held: { readonly name: number; readonly permit: Disposable }[] = [];
+    fc.asyncProperty(bounds, fc.array(act, { maxLength: 40 }), async (bounds, acts) => {
+      const semaphore = new Semaphore({ ...bounds, refusal: full });
+      const held: (One & { readonly permit: Disposable })[] = [];
       const ends: string[] = [];
-      const modelHeld: number[] = [];
-      const modelWaiting: { readonly name: number; readonly gone: AbortController }[] = [];
-      const modelEnds: string[] = [];
-      for (const [name, act] of done.entries()) {
-        if (act === "acquire") {
+      let waiting: (One & { readonly gone: AbortController })[] = [];
+      const expected: string[] = [];
+      for (const [name, { kind, key, isUrgent, index }] of acts.entries()) {
+        const heldBy = (key: string) => held.filter((one) => one.key === key).length;
+        const isFree = (key: string) =>
+          held.length < bounds.permits && heldBy(key) < bounds.permitsPerKey;
+        const before = held.map((one) => one.name);
+        /** Those of whom one must get a permit now. */
+        let candidates: readonly One[] = [];
+        if (kind === "acquire") {
           const gone = new AbortController();
-          semaphore.acquire(gone.signal).then(
-            (permit) => held.push({ name, permit }),
+          const one = { name, key, isUrgent };
+          if (isFree(key)) candidates = [one];
+          else {
+            const ofKey = waiting.filter((other) =>
+              other.key === key && other.isUrgent === isUrgent
+            );
+            const isFull = waiting.length >= bounds.maxWaiting ||
+              ofKey.length >= Math.min(bounds.maxWaitingPerKey, bounds.maxWaiting);
+            if (isFull) expected.push(`${name} RangeError`);
+            else waiting.push({ ...one, gone });
+          }
+          semaphore.acquire(key, { signal: gone.signal, isUrgent }).then(
+            (permit) => held.push({ ...one, permit }),
             (error) => ends.push(`${name} ${error.name}`),
           );
-          if (modelHeld.length < permits) modelHeld.push(name);
-          else if (modelWaiting.length < maxWaiting) modelWaiting.push({ name, gone });
-          else modelEnds.push(`${name} RangeError`);
-        } else if (act === "release") {
-          const first = held.shift();
-          first?.permit[Symbol.dispose]();
+        } else if (kind === "release" && held.length > 0) {
+          const [one] = held.splice(index % held.length, 1);
+          one?.permit[Symbol.dispose]();
           // A permit is given back once.
-          first?.permit[Symbol.dispose]();
-          modelHeld.shift();
-          const next = first === undefined ? undefined : modelWaiting.shift();
-          if (next !== undefined) modelHeld.push(next.name);
-        } else {
-          const [one] = modelWaiting.splice(-1, 1);
+          one?.permit[Symbol.dispose]();
+          const free = waiting.filter(({ key }) => isFree(key));
+          const urgent = free.filter((one) => one.isUrgent);
+          candidates = urgent.length > 0 ? urgent : free;
+          before.splice(0, before.length, ...held.map((one) => one.name));
+        } else if (kind === "abort" && waiting.length > 0) {
+          const [one] = waiting.splice(index % waiting.length, 1);
           one?.gone.abort();
-          if (one !== undefined) modelEnds.push(`${one.name} AbortError`);
+          expected.push(`${one?.name} AbortError`);
         }
         await settled();
-        assert.deepEqual(held.map((one) => one.name), modelHeld);
-        assert.deepEqual(ends, modelEnds);
-        assert.equal(semaphore.isIdle, modelHeld.length === 0);
+        const begun = held.filter((one) => !before.includes(one.name));
+        assert.equal(begun.length, candidates.length > 0 ? 1 : 0, "one that can begin does");
+        for (const one of begun) {
+          const first = candidates.find(({ key }) => key === one.key);
+          assert.equal(one.name, first?.name, "those of one key begin in their order");
+          waiting = waiting.filter(({ name }) => name !== one.name);
+        }
+        assert.deepEqual(ends, expected);
+        assert.equal(semaphore.held, held.length);
+        assert.equal(semaphore.waiting, waiting.length);
+        assert.equal(
+          semaphore.countOf(key),
+          [...held, ...waiting].filter((one) => one.key === key).length,
+        );
       }
     }),
-    { numRuns: 50 },
+    { numRuns: 100 },
   );
 });
 
-Deno.test("permits of different keys do not wait for each other", async () => {
-  const keyed = new KeyedSemaphore({ permits: 1, maxWaiting: 1, refusal: full });
+Deno.test("keys take turns, however many of one wait", async () => {
+  const semaphore = new Semaphore({ permits: 1, refusal: full });
   const order: string[] = [];
-  const run = async (key: string, name: string, gate: Promise<void>) => {
-    using _permit = await keyed.acquire(key);
-    await gate;
-    order.push(name);
+  const run = async (key: string) => {
+    using _permit = await semaphore.acquire(key);
+    await settled();
+    order.push(key);
   };
-  const gate = Promise.withResolvers<void>();
-  const first = run("a", "a1", gate.promise);
-  const second = run("a", "a2", Promise.resolve());
-  await assert.rejects(run("a", "a3", Promise.resolve()), RangeError);
-  await run("b", "b1", Promise.resolve());
-  gate.resolve();
-  await Promise.all([first, second]);
-  assert.deepEqual(order, ["b1", "a1", "a2"]);
+  await Promise.all(["a", "a", "a", "b", "c", "b"].map(run));
+  assert.deepEqual(order, ["a", "a", "b", "c", "a", "b"]);
 });
 
-Deno.test("a keyed semaphore is idle when the last permit of any key is given back", async () => {
-  const keyed = new KeyedSemaphore({ permits: 1, maxWaiting: 1, refusal: full });
-  await keyed.idle();
-  const one = await keyed.acquire("a");
-  const other = keyed.acquire("a");
+Deno.test("one that has waited too long is refused, and takes no permit later", async () => {
+  const semaphore = new Semaphore({ permits: 1, maxWaitMs: 1, refusal: full });
+  const permit = await semaphore.acquire();
+  await assert.rejects(semaphore.acquire(), RangeError);
+  assert.equal(semaphore.waiting, 0);
+  permit[Symbol.dispose]();
+  assert.equal(semaphore.held, 0);
+});
+
+Deno.test("a semaphore is idle when the last permit of any key is given back", async () => {
+  const semaphore = new Semaphore({ permitsPerKey: 1, refusal: full });
+  await semaphore.idle();
+  const one = await semaphore.acquire("a");
+  const other = semaphore.acquire("a");
   let isIdle = false;
-  const idle = keyed.idle().then(() => isIdle = true);
+  const idle = semaphore.idle().then(() => isIdle = true);
   one[Symbol.dispose]();
   const permit = await other;
   await settled();
@@ -88,7 +129,9 @@ Deno.test("a keyed semaphore is idle when the last permit of any key is given ba
 });
 
 Deno.test("a caller that has gone before it asks takes no permit", async () => {
-  const keyed = new KeyedSemaphore({ permits: 1, maxWaiting: 1, refusal: full });
-  await assert.rejects(keyed.acquire("a", AbortSignal.abort()), { name: "AbortError" });
-  await keyed.idle();
+  const semaphore = new Semaphore({ permits: 1, refusal: full });
+  await assert.rejects(semaphore.acquire("a", { signal: AbortSignal.abort() }), {
+    name: "AbortError",
+  });
+  await semaphore.idle();
 });

@@ -1,11 +1,11 @@
 /** Projects share one worker: none can hold up the others for long. */
 import assert from "node:assert/strict";
-import { Markup, type MarkupWorker } from "../../../services/markup/mod.ts";
+import type { ToWorker, WorkerPort } from "../../../services/kernel/worker_pool.ts";
+import { Markup } from "../../../services/markup/mod.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 
 interface Request {
-  readonly id: number;
-  readonly source: { readonly text: string };
+  readonly text: string;
 }
 
 /** The markup of projects, with workers that answer when the test says so. */
@@ -14,11 +14,14 @@ class Bench {
   /** Texts in the order in which workers got them. */
   readonly seen: string[] = [];
   workers = 0;
-  #worker: MarkupWorker | null = null;
+  #worker: WorkerPort | null = null;
   #request: Request | null = null;
+  /** The part of a core that the program gets. */
+  share = 1;
   readonly markup = new Markup({
     scheduler: this.scheduler,
     limitMs: 2000,
+    computed: () => this.scheduler.now() * this.share,
     startWorker: () => this.#start(),
   });
 
@@ -31,8 +34,7 @@ class Bench {
   answer(afterMs = 0): void {
     this.scheduler.advance(afterMs);
     assert.ok(this.#request !== null);
-    const { id, source } = this.#request;
-    this.#send({ kind: "html", id, html: `<b>${source.text}</b>` });
+    this.#send({ kind: "answer", answer: `<b>${this.#request.text}</b>` });
   }
 
   /** Answers until nothing waits. */
@@ -43,14 +45,15 @@ class Bench {
     }
   }
 
-  #start(): MarkupWorker {
+  #start(): WorkerPort {
     this.workers++;
-    const worker: MarkupWorker = {
+    const worker: WorkerPort = {
       onmessage: null,
       onerror: null,
-      postMessage: (request: Request) => {
-        this.#request = request;
-        this.seen.push(request.source.text);
+      postMessage: (message: ToWorker) => {
+        if (message.kind !== "call") return;
+        this.#request = message.request as Request;
+        this.seen.push(this.#request.text);
       },
       terminate: () => {},
     };
@@ -139,5 +142,22 @@ Deno.test("a text that took too long is not tried again for a minute, except in 
   await Promise.resolve();
   bench.answer();
   assert.equal(await again, "<b>slow</b>");
+  bench.markup.close();
+});
+
+Deno.test("on a busy machine, a text has as much time to compute, and its project pays for no more", async () => {
+  const bench = new Bench();
+  bench.share = 0.01;
+  for (const text of numbered("a", 10)) {
+    const html = bench.render("one", text);
+    await Promise.resolve();
+    for (let seconds = 0; seconds < 20; seconds++) bench.scheduler.advance(1000);
+    bench.answer();
+    assert.equal(await html, `<b>${text}</b>`);
+  }
+  const never = bench.render("one", "b");
+  await Promise.resolve();
+  for (let seconds = 0; seconds < 23; seconds++) bench.scheduler.advance(1000);
+  assert.equal(await never, "<pre>b</pre>");
   bench.markup.close();
 });

@@ -3,7 +3,7 @@ import { type LoggedMessage, MessageLog, MessageReaders } from "../../../service
 import { EarlyEnd } from "../../../services/early_end.ts";
 import { TooMany } from "../../../services/errors.ts";
 import { GUEST } from "../../../services/identity/mod.ts";
-import type { PlaceCaller } from "../../../services/places.ts";
+import type { Holder } from "../../../services/caller_quota.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 
@@ -34,7 +34,7 @@ Deno.test("a short wait is as long as asked", async () => {
   assert.equal(await answeredAfter(5, 1999), 5000);
 });
 
-function agent(id: string): PlaceCaller {
+function agent(id: string): Holder {
   return { principal: { ...GUEST, kind: "agent", id, name: id }, address: null };
 }
 
@@ -42,9 +42,9 @@ Deno.test("the waiting readers of one caller leave room for others, until they e
   const readers = new MessageReaders({ scheduler: new TestScheduler(), max: 8 });
   const log = new MessageLog<LoggedMessage>({ capacity: 1, onFailure: () => assert.fail() });
   const end = new EarlyEnd();
-  const wait = (caller: PlaceCaller, end: EarlyEnd) =>
+  const wait = (caller: Holder, end: EarlyEnd) =>
     readers.read(log, { limit: 1, waitSeconds: 60, end }, caller);
-  const refused = (caller: PlaceCaller, message: RegExp) =>
+  const refused = (caller: Holder, message: RegExp) =>
     assert.throws(() => wait(caller, new EarlyEnd()), (error) => {
       assert.ok(error instanceof TooMany);
       assert.match(error.message, message);
@@ -54,7 +54,7 @@ Deno.test("the waiting readers of one caller leave room for others, until they e
   const first = wait(greedy, end);
   const ends = [end];
   const others: Promise<unknown>[] = [];
-  const admit = (caller: PlaceCaller) => {
+  const admit = (caller: Holder) => {
     const end = new EarlyEnd();
     ends.push(end);
     others.push(wait(caller, end));

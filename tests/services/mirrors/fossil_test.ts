@@ -178,7 +178,7 @@ test("a pull goes on after a lost connection, and keeps local check-ins", async 
     // Every attempt of the first run loses its connection: the second run clones.
     upstream.cuts.push(50_000, 50_000, 50_000);
     const lost = await pull(api, upstream);
-    assert.match(lost.last_error ?? "", /closed the connection in the middle of an answer$/);
+    assert.match(lost.last_error ?? "", /closed in the middle of the response$/);
     assert.equal((await again(api)).last_error, null);
     await api.answer(`POST ${REPOSITORY}/workspaces/create`, { name: "work" });
     await api.answer(`POST ${REPOSITORY}/workspaces/work/commit`, {
@@ -256,7 +256,7 @@ test("a first pull of several answers is cut off, and the next one goes on", asy
     // The first answer arrives whole; every attempt to get the second one fails.
     upstream.cuts.push(Infinity, 1000, 1000, 1000);
     const lost = await pull(api, upstream);
-    assert.match(lost.last_error ?? "", /closed the connection in the middle of an answer$/);
+    assert.match(lost.last_error ?? "", /closed in the middle of the response$/);
     assert.equal(upstream.connections - before, 4);
     assert.equal((await again(api)).last_error, null);
     // The second answer of the clone, and the pull: the first answer is not asked for again.

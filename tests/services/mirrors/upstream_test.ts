@@ -4,7 +4,8 @@ import { Upstream } from "../../../services/mirrors/upstream.ts";
 
 Deno.test("a mirror fetches nothing while the disk is nearly full", async () => {
   const upstream = new Upstream({
-    remote: { url: new URL("http://127.0.0.1:1/demo"), addresses: [], credentials: null },
+    remote: { url: new URL("http://127.0.0.1:1/demo"), credentials: null },
+    client: { post: () => assert.fail() },
     folder: "/nowhere",
     space: {
       require() {

@@ -12,9 +12,12 @@ export class Accepted {
   text = "";
   hasEnded = false;
   readonly #conn: Deno.Conn;
+  readonly #onRequest: (accepted: Accepted) => void;
 
-  constructor(conn: Deno.Conn) {
+  /** @param onRequest is called with each head of a request */
+  constructor(conn: Deno.Conn, onRequest: (accepted: Accepted) => void) {
     this.#conn = conn;
+    this.#onRequest = onRequest;
     this.#read().catch(() => {}).finally(() => this.hasEnded = true);
   }
 
@@ -32,15 +35,14 @@ export class Accepted {
     }
   }
 
-  /** Resolves when so many requests have come. */
-  async requests(count: number): Promise<void> {
-    await until(() => this.text.split("\r\n\r\n").length > count);
-  }
-
   async #read(): Promise<void> {
     const decoder = new TextDecoder("latin1");
+    let heads = 0;
     for await (const part of this.#conn.readable.values({ preventCancel: true })) {
       this.text += decoder.decode(part);
+      for (const count = this.text.split("\r\n\r\n").length - 1; heads < count; heads++) {
+        this.#onRequest(this);
+      }
     }
   }
 }
@@ -51,8 +53,8 @@ export interface World {
   readonly node: NodeRecord;
   /** The connections so far. */
   readonly accepted: readonly Accepted[];
-  /** The connection with a number, once it is there. */
-  connection(number: number): Promise<Accepted>;
+  /** The connection of a request, by its number in the order of their heads, once that is there. */
+  arrived(number: number): Promise<Accepted>;
   /** The node no longer runs. */
   stop(): void;
 }
@@ -61,8 +63,10 @@ export interface World {
 export async function withNode(run: (world: World) => Promise<void>): Promise<void> {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const accepted: Accepted[] = [];
+  const requests: Accepted[] = [];
+  const note = (connection: Accepted) => void requests.push(connection);
   const accepting = (async () => {
-    for await (const conn of listener) accepted.push(new Accepted(conn));
+    for await (const conn of listener) accepted.push(new Accepted(conn, note));
   })();
   let isRunning = true;
   let look = () => {};
@@ -79,9 +83,9 @@ export async function withNode(run: (world: World) => Promise<void>): Promise<vo
       client,
       node: nodeRecord("far", `http://127.0.0.1:${listener.addr.port}`),
       accepted,
-      async connection(number) {
-        await until(() => accepted.length >= number);
-        return accepted[number - 1] ?? assert.fail();
+      async arrived(number) {
+        await until(() => requests.length >= number);
+        return requests[number - 1] ?? assert.fail();
       },
       stop() {
         isRunning = false;

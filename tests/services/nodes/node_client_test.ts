@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { Unavailable } from "../../../services/errors.ts";
 import { OPERATOR } from "../../../services/identity/mod.ts";
 import { until } from "../../support/until.ts";
 import { EMPTY, encoder, request, withNode } from "./accepted_connections.ts";
@@ -12,13 +11,14 @@ const BODILESS = [
   "HTTP/1.1 304 Not Modified\r\ncontent-length: 7\r\n\r\n",
 ];
 
-Deno.test("requests follow each other on one connection, and a body comes in one piece", () =>
-  withNode(async ({ client, node, accepted, connection }) => {
+Deno.test("requests follow each other, and a body comes in one piece", () =>
+  withNode(async ({ client, node, accepted, arrived }) => {
     const headers = new Headers({ accept: "a/b", connection: "x", te: "y", name: "\xe9" });
     for (const number of [1, 2, 3]) {
       const body = encoder.encode(`body ${number}`);
       const sent = client.send(node, request({ method: "POST", headers, body }));
-      const far = await connection(1);
+      const far = await arrived(number);
+      // After the signature of the chunk.
       await until(() => far.text.endsWith(`body ${number}`));
       await far.write("HTTP/1.1 100 Continue\r\n\r\n");
       await far.write("HTTP/1.1 201 Created\r\nConte");
@@ -29,38 +29,43 @@ Deno.test("requests follow each other on one connection, and a body comes in one
       assert.equal(await response.text(), "text");
       assert.deepEqual(response.headers.getSetCookie(), ["a", "b"]);
     }
-    assert.equal(accepted.length, 1);
-    const [first = ""] = accepted[0]?.text.split("body 1") ?? [];
-    const lines = first.split("\r\n").filter((line) => !line.startsWith("X-Muster"));
-    assert.deepEqual(lines, [
-      "POST /x HTTP/1.1",
-      "host: a.example",
-      "accept: a/b",
-      "name: \xe9",
-      "accept-encoding: identity",
-      "content-length: 6",
-      "",
-      "",
+    const [first = ""] = accepted[0]?.text.split("\r\n\r\n") ?? [];
+    const [line, ...lines] = first.split("\r\n");
+    assert.equal(line, "POST /x HTTP/1.1");
+    const sent = new Map(lines.map((one) => {
+      const [name = "", value = ""] = one.split(": ");
+      return [name.toLowerCase(), value];
+    }));
+    const names = [
+      "host",
+      "accept",
+      "name",
+      "accept-encoding",
+      "content-length",
+      "connection",
+      "te",
+    ];
+    assert.deepEqual(names.map((name) => sent.get(name)), [
+      ...["a.example", "a/b", "\xe9", "identity"],
+      // Its length, its code and its content.
+      String(4 + 32 + 6),
+      ...[undefined, undefined],
     ]);
   }));
 
 Deno.test("several requests at a time have a connection each", () =>
-  withNode(async ({ client, node, accepted, connection }) => {
+  withNode(async ({ client, node, accepted, arrived }) => {
     const answers = [1, 2].map(() => client.send(node, request()));
-    for (const number of [2, 1]) {
-      const far = await connection(number);
-      await far.requests(1);
-      await far.write(EMPTY);
-    }
+    await arrived(2);
+    for (const number of [2, 1]) await (await arrived(number)).write(EMPTY);
     for (const answer of answers) assert.equal((await answer).status, 200);
     assert.equal(accepted.length, 2);
   }));
 
-Deno.test("a long answer comes whole, and leaves its connection to the next request", () =>
-  withNode(async ({ client, node, accepted, connection }) => {
+Deno.test("a long answer comes whole", () =>
+  withNode(async ({ client, node, arrived }) => {
     const sent = client.send(node, request());
-    const far = await connection(1);
-    await far.requests(1);
+    const far = await arrived(1);
     const part = new Uint8Array(65_536).fill(120);
     await far.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
     const writing = (async () => {
@@ -77,95 +82,61 @@ Deno.test("a long answer comes whole, and leaves its connection to the next requ
     for await (const bytes of response.body ?? assert.fail()) length += bytes.length;
     await writing;
     assert.equal(length, 400 * 65_536);
-    const next = client.send(node, request());
-    await far.requests(2);
-    await far.write(EMPTY);
-    assert.equal((await next).status, 200);
-    assert.equal(accepted.length, 1);
   }));
 
-Deno.test("a request that changes something is never sent twice", () =>
-  withNode(async ({ client, node, accepted, connection }) => {
+Deno.test("a request that changes something is never sent with another signature", () =>
+  withNode(async ({ client, node, accepted, arrived }) => {
     const first = client.send(node, request());
-    const far = await connection(1);
-    await far.requests(1);
-    await far.write(EMPTY);
+    await (await arrived(1)).write(EMPTY);
     await first;
-    const second = client.send(node, request({ method: "POST" }));
-    await far.requests(2);
-    far.close();
-    await assert.rejects(second, Unavailable);
-    assert.equal(accepted.length, 1);
+    let hasFailed = false;
+    client.send(node, request({ method: "POST" })).catch(() => {
+      hasFailed = true;
+    });
+    await arrived(2);
+    for (const one of accepted) one.close();
+    // Deno 2.9 sends it again on another connection, where it does not count if it came before.
+    await Promise.race([until(() => hasFailed), arrived(3)]);
+    const posts = accepted.flatMap(({ text }) => text.split("POST ").slice(1));
+    const marks = posts.map((text) => /^x-muster-forwarded: (.*)$/im.exec(text)?.[1]);
+    assert.ok(marks.length >= 1 && marks[0] !== undefined);
+    assert.equal(new Set(marks).size, 1);
   }));
 
 Deno.test("a read is sent again if a kept connection ends instead of an answer", () =>
-  withNode(async ({ client, node, connection }) => {
+  withNode(async ({ client, node, arrived }) => {
     const first = client.send(node, request());
-    const far = await connection(1);
-    await far.requests(1);
-    await far.write(EMPTY);
+    await (await arrived(1)).write(EMPTY);
     await first;
     const second = client.send(node, request());
-    await far.requests(2);
-    far.close();
-    const again = await connection(2);
-    await again.requests(1);
-    await again.write(EMPTY);
+    (await arrived(2)).close();
+    await (await arrived(3)).write(EMPTY);
     assert.equal((await second).status, 200);
   }));
 
 Deno.test("whose a request is, is asked only if many are under way, or for a stream", () =>
-  withNode(async ({ client, node, connection }) => {
+  withNode(async ({ client, node, arrived }) => {
     let asked = 0;
     const caller = () => {
       asked++;
       return { principal: OPERATOR, address: null };
     };
     const first = client.send(node, request({ caller }));
-    const far = await connection(1);
-    await far.requests(1);
-    await far.write(EMPTY);
+    await (await arrived(1)).write(EMPTY);
     await first;
     assert.equal(asked, 0);
     const headers = new Headers({ accept: "text/event-stream" });
     const stream = client.send(node, request({ caller, headers }));
-    const other = await connection(2);
-    await other.requests(1);
-    await other.write(EMPTY);
+    await (await arrived(2)).write(EMPTY);
     await stream;
     assert.equal(asked, 1);
   }));
 
-Deno.test("a node gets passes once it has said that it reads them, until it starts again", () =>
-  withNode(async ({ client, node, connection }) => {
-    const readsPasses = EMPTY.replace("\r\n", "\r\nx-muster-passes: yes\r\n");
-    let count = 0;
-    const kindOf = async (answer: string, to = node, target = "/x") => {
-      const sent = client.send(to, request({ target }));
-      const far = await connection(1);
-      await far.requests(++count);
-      await far.write(answer);
-      assert.equal((await sent).headers.has("x-muster-passes"), false);
-      const [, mark = ""] = /X-Muster-Forwarded: (.*)/.exec(
-        far.text.split("\r\n\r\n")[count - 1] ?? "",
-      ) ?? [];
-      return mark.startsWith("pass ") ? "pass" : mark === "" ? "none" : "signed";
-    };
-    assert.equal(await kindOf(EMPTY), "signed");
-    assert.equal(await kindOf(readsPasses), "signed");
-    assert.equal(await kindOf(EMPTY), "pass");
-    assert.equal(await kindOf(EMPTY, node, "/x?y=%2F"), "pass");
-    assert.equal(await kindOf(EMPTY, node, "/a/../b"), "signed");
-    assert.equal(await kindOf(EMPTY, { ...node, startedAt: node.startedAt + 1 }), "signed");
-    assert.equal(await kindOf(EMPTY), "pass");
-  }));
-
 Deno.test("an answer whose status allows no body is passed on", () =>
-  withNode(async ({ client, node, connection }) => {
+  withNode(async ({ client, node, arrived }) => {
     for (const [index, answer] of BODILESS.entries()) {
       const sent = client.send(node, request());
-      const far = await connection(1);
-      await far.requests(index + 1);
+      const far = await arrived(index + 1);
       const [head = "", rest = ""] = answer.split(/(?<=\r\n\r\n)/);
       await far.write(head);
       await far.write(rest);

@@ -3,6 +3,7 @@ import { Form, Select, TextField } from "../../parts/form.tsx";
 import { Empty } from "../../parts/lists.tsx";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
+import { defineTicketField, removeTicketField } from "../../../services/tickets/operations.ts";
 import { readFields } from "../tickets/fields.tsx";
 import { definePart } from "./part.ts";
 
@@ -14,12 +15,12 @@ export const ticketFields = definePart({
   actions: {
     "add-field": async (visit, { slug }) => {
       const field = { name: visit.entered("name").trim(), type: visit.entered("type") };
-      await visit.change(slug, "POST", "/api/tickets/fields", field);
+      await visit.invoke(slug, defineTicketField, field);
       return `Tickets have the field ${field.name} now.`;
     },
     "remove-field": async (visit, { slug }) => {
       const name = visit.entered("name");
-      await visit.change(slug, "DELETE", `/api/tickets/fields/${encodeURIComponent(name)}`);
+      await visit.invoke(slug, removeTicketField, { name });
       return `The field ${name} is removed. Its values stay in the history.`;
     },
   },

@@ -12,7 +12,7 @@ import type { Visit } from "../../visit.ts";
 const SECRET = /(?:^|[._])(?:password|password_hash|token|secret|secrets)$/;
 
 /** A key of the configuration with its value as text. */
-interface Entry {
+interface ShownSetting {
   readonly key: string;
   readonly value: string;
   readonly isDefault: boolean;
@@ -102,7 +102,7 @@ async function setLogLevel(visit: Visit): Promise<Leads> {
   return { to: "/settings/configuration", notice: `The log has the level ${level} now.` };
 }
 
-function entriesOf(config: Config): readonly Entry[] {
+function entriesOf(config: Config): readonly ShownSetting[] {
   const defaults = new Map(flat(configSchema.parse({})));
   return flat(config).map(([key, value]) => ({
     key,

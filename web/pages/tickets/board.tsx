@@ -3,6 +3,7 @@ import { Empty } from "../../parts/lists.tsx";
 import { TicketHolder, TicketWords } from "../../parts/ticket_badges.tsx";
 import type { OpenProject } from "../../project.ts";
 import { type Query, type Visit, withQuery } from "../../visit.ts";
+import { listTickets } from "../../../services/tickets/operations.ts";
 import { holdingOf } from "./holding.ts";
 import type { ListedTicket, TicketListAnswer } from "./list.tsx";
 import { WORDS } from "../../parts/ticket_words.ts";
@@ -29,7 +30,7 @@ export async function Board({ visit, project, filters, all }: BoardOptions) {
   const statuses = columnsOf(all);
   const columns = await Promise.all(
     statuses.map((status) =>
-      visit.read<TicketListAnswer>(project.slug, "/api/tickets", {
+      visit.invoke(project.slug, listTickets, {
         ...filters,
         status,
         sort: "modified",

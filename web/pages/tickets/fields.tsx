@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import type { fieldsSchema } from "../../../routes/projects/ticket_fields.ts";
+import { getTicketFields } from "../../../services/tickets/operations.ts";
+import type { fieldsSchema } from "../../../services/tickets/schemas.ts";
 import { Field, Select, TextArea, TextField } from "../../parts/form.tsx";
 import { choicesOf, readable, type WordField, WORDS } from "../../parts/ticket_words.ts";
 import type { OpenProject } from "../../project.ts";
@@ -26,7 +27,7 @@ const SHOWN: ReadonlySet<string> = new Set([
 const OTHER = "field:";
 
 export async function readFields(visit: Visit, { slug }: OpenProject): Promise<TicketFields> {
-  return await visit.read<TicketFields>(slug, "/api/tickets/fields");
+  return await visit.invoke(slug, getTicketFields, {});
 }
 
 /** The fields of a ticket that are no built-in words, with their values; only those with any. */

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { Columns3, List, Plus } from "lucide-static";
-import type { ticketListSchema } from "../../../routes/projects/ticket_lists.ts";
+import { changeTicket, listTickets } from "../../../services/tickets/operations.ts";
+import type { ticketListSchema } from "../../../services/tickets/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Filters, linkWith, SearchFilter, Segments, SelectFilter } from "../../parts/filters.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -42,8 +43,8 @@ async function show(visit: Visit): Promise<View> {
   const filters = filtersOf(visit);
   const query = queryOf(visit);
   const [listed, all] = await Promise.all([
-    isBoard ? null : visit.read<TicketListAnswer>(project.slug, "/api/tickets", query),
-    visit.read<TicketListAnswer>(project.slug, "/api/tickets", { ...filters, per_page: 1 }),
+    isBoard ? null : visit.invoke(project.slug, listTickets, query),
+    visit.invoke(project.slug, listTickets, { ...filters, per_page: 1 }),
   ]);
   const board = isBoard ? await Board({ visit, project, filters, all }) : null;
   const body = (
@@ -275,7 +276,7 @@ function TicketRow({ visit, project, ticket, holding }: {
 /** Moves a ticket to another column of the board. */
 async function move(visit: Visit): Promise<Leads> {
   const { slug } = openProject(visit);
-  const uuid = encodeURIComponent(visit.entered("ticket"));
-  await visit.change(slug, "PATCH", `/api/tickets/${uuid}`, { status: visit.entered("status") });
+  const [uuid, status] = [visit.entered("ticket"), visit.entered("status")];
+  await visit.invoke(slug, changeTicket, { uuid, status });
   return { to: visit.url.pathname + visit.url.search };
 }

@@ -2,6 +2,7 @@ import { definePage, type Leads, type View } from "../../page.ts";
 import { Form } from "../../parts/form.tsx";
 import { openProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
+import { createTicket } from "../../../services/tickets/operations.ts";
 import { readFields, TicketForm, valuesOf } from "./fields.tsx";
 
 /** Files a ticket. */
@@ -35,7 +36,7 @@ async function file(visit: Visit): Promise<Leads> {
   const project = openProject(visit);
   const fields = await readFields(visit, project);
   const { description, ...values } = valuesOf(visit, fields, null);
-  const { uuid } = await visit.change<{ uuid: string }>(project.slug, "POST", "/api/tickets", {
+  const { uuid } = await visit.invoke(project.slug, createTicket, {
     title: "",
     ...values,
     comment: description ?? "",

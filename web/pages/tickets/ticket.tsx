@@ -1,8 +1,9 @@
 import type { z } from "zod";
 import type { reviewListSchema } from "../../../routes/projects/review_schemas.ts";
-import type { ticketChangesSchema, ticketSchema } from "../../../routes/projects/ticket_schemas.ts";
 import type { workspaceListSchema } from "../../../routes/projects/workspace_schemas.ts";
 import { shownText } from "../../../services/fossil/front/mod.ts";
+import * as tickets from "../../../services/tickets/operations.ts";
+import type { ticketChangesSchema, ticketSchema } from "../../../services/tickets/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { ButtonForm, Form, Select, TextArea } from "../../parts/form.tsx";
@@ -38,7 +39,7 @@ export const page = definePage({
   show,
   actions: { comment, edit, claim, release, forgive },
   keeps: ["comment", "edit"],
-  json: pathOf,
+  json: (visit) => `/api/tickets/${encodeURIComponent(uuidOf(visit))}`,
 });
 
 async function show(visit: Visit): Promise<View> {
@@ -69,11 +70,11 @@ function WholeTitle({ title, fields }: Pick<Ticket, "title" | "fields">) {
 }
 
 async function readTicket(visit: Visit, { slug }: OpenProject): Promise<Ticket> {
-  return await visit.read<Ticket>(slug, pathOf(visit), { html: false, comments: false });
+  return await visit.invoke(slug, tickets.getTicket, { uuid: uuidOf(visit), comments: "false" });
 }
 
-function pathOf(visit: Visit): string {
-  return `/api/tickets/${encodeURIComponent(visit.param("uuid"))}`;
+function uuidOf(visit: Visit): string {
+  return visit.param("uuid");
 }
 
 async function Shown({ visit, project, ticket }: {
@@ -84,7 +85,8 @@ async function Shown({ visit, project, ticket }: {
   const { slug } = project;
   const query = { ticket: ticket.uuid, per_page: LINKS };
   const [changes, { reviews }, { workspaces }] = await Promise.all([
-    visit.read<TicketChanges>(slug, `${pathOf(visit)}/changes`, {
+    visit.invoke(slug, tickets.listTicketChanges, {
+      uuid: ticket.uuid,
       page: visit.pageNumber,
       per_page: CHANGES_PER_PAGE,
     }),
@@ -155,11 +157,10 @@ async function readClaims(
   { slug, access: { project } }: OpenProject,
   { ticket, changes, page, total_pages }: TicketChanges,
 ): Promise<readonly ClaimNews[]> {
-  const [newer] = page === 1 ? [] : (await visit.read<TicketChanges>(
-    slug,
-    `${pathOf(visit)}/changes`,
-    { page: (page - 1) * CHANGES_PER_PAGE, per_page: 1 },
-  )).changes;
+  const newest = { uuid: ticket, page: (page - 1) * CHANGES_PER_PAGE, per_page: 1 };
+  const [newer] = page === 1
+    ? []
+    : (await visit.invoke(slug, tickets.listTicketChanges, newest)).changes;
   const span = {
     from: page >= total_pages ? 0 : Date.parse(changes.at(-1)?.timestamp ?? ""),
     to: newer === undefined ? Infinity : Date.parse(newer.timestamp),
@@ -339,15 +340,15 @@ async function comment(visit: Visit): Promise<Leads> {
     return { to: visit.url.pathname, notice: "Your comment is there." };
   }
   if (text.trim() !== "") await addComment(visit, slug);
-  await visit.change(slug, "PATCH", pathOf(visit), { status });
+  await visit.invoke(slug, tickets.changeTicket, { uuid: uuidOf(visit), status });
   const notice = status === "Closed" ? "The ticket is closed." : "The ticket is open again.";
   return { to: visit.url.pathname, notice };
 }
 
 async function addComment(visit: Visit, slug: string): Promise<void> {
   const mimetype = visit.entered("mimetype", "text/plain");
-  const body = { comment: visit.entered("comment"), mimetype };
-  await visit.change(slug, "POST", `${pathOf(visit)}/comments`, body);
+  const comment = visit.entered("comment");
+  await visit.invoke(slug, tickets.commentOnTicket, { uuid: uuidOf(visit), comment, mimetype });
 }
 
 async function edit(visit: Visit): Promise<Leads> {
@@ -358,21 +359,22 @@ async function edit(visit: Visit): Promise<Leads> {
   ]);
   const { description, ...change } = valuesOf(visit, fields, ticket);
   const body = description === undefined ? {} : { body: description };
-  await visit.change(project.slug, "PATCH", pathOf(visit), { ...change, ...body });
+  const { uuid } = ticket;
+  await visit.invoke(project.slug, tickets.changeTicket, { uuid, ...change, ...body });
   return { to: visit.url.pathname, notice: "The ticket is saved." };
 }
 
 async function claim(visit: Visit): Promise<Leads> {
-  await visit.change(openProject(visit).slug, "POST", `${pathOf(visit)}/claim`, {});
+  await visit.invoke(openProject(visit).slug, tickets.claimTicket, { uuid: uuidOf(visit) });
   return { to: visit.url.pathname, notice: "You hold this ticket." };
 }
 
 async function release(visit: Visit): Promise<Leads> {
-  await visit.change(openProject(visit).slug, "POST", `${pathOf(visit)}/release`, {});
+  await visit.invoke(openProject(visit).slug, tickets.releaseTicket, { uuid: uuidOf(visit) });
   return { to: visit.url.pathname, notice: "Nobody holds this ticket now." };
 }
 
 async function forgive(visit: Visit): Promise<Leads> {
-  await visit.change(openProject(visit).slug, "DELETE", `${pathOf(visit)}/strikes`);
+  await visit.invoke(openProject(visit).slug, tickets.forgetStrikes, { uuid: uuidOf(visit) });
   return { to: visit.url.pathname, notice: "Agents can claim this ticket again." };
 }

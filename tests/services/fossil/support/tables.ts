@@ -1,4 +1,8 @@
+import assert from "node:assert/strict";
 import { readTables } from "../../../../services/doctor/derived_tables.ts";
+import { Repository } from "../../../../services/fossil/mod.ts";
+import { Scratch } from "./fossil.ts";
+import { judges } from "./judges.ts";
 
 /** Every row of the derived tables as a line of text, sorted in each table. */
 export function dumpTables(path: string, skip: readonly string[] = []): string[] {
@@ -21,3 +25,21 @@ export function difference(left: readonly string[], right: readonly string[]): s
 }
 
 const MAX_DIFFERENCES = 16;
+
+/** Asserts that the tables are those `fossil rebuild` makes of a copy, and our own rebuild too. */
+export function assertRebuilds(path: string): void {
+  const ours = `${path}.ours`;
+  Deno.copyFileSync(path, ours);
+  using repository = Repository.open(ours);
+  repository.rebuild();
+  const [tables, rebuilt] = [dumpTables(path), dumpTables(ours)];
+  for (const program of judges()) {
+    using judge = new Scratch(program);
+    const theirs = judge.path("theirs.fossil");
+    Deno.copyFileSync(path, theirs);
+    judge.fossil(["rebuild", theirs]);
+    const expected = dumpTables(theirs);
+    assert.deepEqual(difference(tables, expected), [], program);
+    assert.deepEqual(difference(rebuilt, expected), [], program);
+  }
+}

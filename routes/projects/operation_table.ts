@@ -1,0 +1,26 @@
+/** Written by `deno task reference` from the operations of services/; do not change it. */
+
+/** The rows of operations in the table of routes. */
+export const OPERATION_ROUTES = {
+  "GET /api/claims": ["operations", "read"],
+  "GET /api/tickets": ["operations", "read"],
+  "POST /api/tickets": ["operations", "write"],
+  "GET /api/tickets/fields": ["operations", "read"],
+  "POST /api/tickets/fields": ["operations", "admin", "no passphrase"],
+  "DELETE /api/tickets/fields/{name}": ["operations", "admin", "no passphrase"],
+  "GET /api/tickets/struck": ["operations", "read"],
+  "GET /api/tickets/unclaimed": ["operations", "read"],
+  "GET /api/tickets/{uuid}": ["operations", "read"],
+  "PATCH /api/tickets/{uuid}": ["operations", "write"],
+  "GET /api/tickets/{uuid}/changes": ["operations", "read"],
+  "POST /api/tickets/{uuid}/claim": ["operations", "write"],
+  "POST /api/tickets/{uuid}/comments": ["operations", "write"],
+  "POST /api/tickets/{uuid}/release": ["operations", "write"],
+  "DELETE /api/tickets/{uuid}/strikes": ["operations", "write", "no passphrase"],
+  "POST /api/tickets/{uuid}/submit": ["operations", "write"],
+} as const;
+
+/** Operations that are answered while the disk is nearly full. */
+export const OPERATIONS_WHILE_FULL = [
+  "POST /api/tickets/{uuid}/release",
+] as const;

@@ -1,0 +1,461 @@
+import { BoundedQueue, type BoundedQueueOptions } from "./bounded_queue.ts";
+import { Watchdog } from "./watchdog.ts";
+
+/** What is used of a worker, which calls `serveCalls`. A process can be one, too. */
+export type WorkerPort = Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror">;
+
+/** To a worker: once how it is set up, when it is ready, and then one call after the other. */
+export type ToWorker =
+  | {
+    readonly kind: "open";
+    readonly setup: unknown;
+    /** One Int32: not 0 while the running call is to end. */
+    readonly cancelled: SharedArrayBuffer;
+  }
+  | { readonly kind: "call"; readonly request: unknown };
+
+/** From a worker: that it is ready; for each call, any number of `progress`, then one of the others. */
+export type FromWorker =
+  | { readonly kind: "ready" }
+  | { readonly kind: "progress"; readonly progress: unknown }
+  | { readonly kind: "answer"; readonly answer: unknown }
+  /** The call has ended before its end, because it was cancelled. */
+  | { readonly kind: "cancelled" }
+  /** The worker threw an error: a bug. */
+  | { readonly kind: "failed"; readonly message: string };
+
+export interface WorkerPoolOptions<Request> {
+  /** Starts a worker; throws if none can start. */
+  readonly start: () => WorkerPort;
+  /** What each worker is set up with; a structured clone of it. */
+  readonly setup?: unknown;
+  /** Most workers at a time; 1, if absent. Each starts when it is needed. */
+  readonly workers?: number;
+  /** Most calls that wait, of all keys and of one; without a bound, if absent. */
+  readonly maxWaiting?: number;
+  readonly maxWaitingPerKey?: number;
+  /** Whether the last call of the key with most of them is refused when another key finds no place. */
+  readonly displaces?: boolean;
+  /** The keys with the least cost come first, and equals take turns. */
+  readonly costOf?: (key: string) => number;
+  /** How long a call that may move keeps others waiting, in milliseconds. */
+  readonly patienceMs?: number;
+  /** After what time to give up a worker that is not ready, in milliseconds; a minute, if absent. */
+  readonly startMs?: number;
+  /** After what time without calls a worker ends, in milliseconds; never, if absent. */
+  readonly idleMs?: number;
+  /** Why a call is not made: too many wait. */
+  readonly full: (key: string) => Error;
+  /** Why a call has no answer: its worker has ended. It may have been carried out. */
+  readonly lost: (reason: string, request: Request) => Error;
+  /** Why a call is not made: a worker has ended before it was ready, and no other one is. */
+  readonly unusable: (reason: string) => Error;
+  /** Why calls are not made any more. */
+  readonly closed: () => Error;
+  /** Called when a worker is ended because it has not answered in time. */
+  readonly onStuck?: (request: Request, key: string, limitMs: number) => void;
+  /** Called with the time for which a call of a key had a worker, in milliseconds. */
+  readonly onRan?: (key: string, ms: number) => void;
+  /**
+   * The processor time of this program so far, in milliseconds. If it is given, the limit of a call is
+   * of this time: by the clock, it may take 20 seconds longer, because a busy machine has no core for
+   * it. Other threads count too, so it may compute for less.
+   */
+  readonly computed?: () => number;
+  /** Milliseconds by any clock. */
+  readonly now?: () => number;
+  /** Runs a task after some milliseconds; returns what cancels it. */
+  readonly after?: (ms: number, task: () => void) => () => void;
+}
+
+export interface WorkerCallOptions<Answer> {
+  /** Whose call it is: each key has its own queue. */
+  readonly key?: string;
+  /**
+   * Cancels the call. A waiting one is dropped. A running one ends at its worker's next look, or
+   * gives its answer.
+   */
+  readonly signal?: AbortSignal | undefined;
+  /** After what time to end the worker if it has not answered, in milliseconds. */
+  readonly limitMs?: number | null;
+  /** What belongs to the worker from now on. */
+  readonly transfer?: Transferable[];
+  readonly onProgress?: ((progress: unknown) => void) | undefined;
+  /** Makes the call elsewhere, if it has kept others waiting; null if it must end here. */
+  readonly move?: (() => Promise<Answer>) | null;
+}
+
+interface Call<Request, Answer> extends WorkerCallOptions<Answer> {
+  readonly request: Request;
+  readonly key: string;
+  resolve(answer: Answer | Promise<Answer>): void;
+  reject(error: unknown): void;
+  onAbort(): void;
+}
+
+interface RunningCall<Request, Answer> {
+  readonly call: Call<Request, Answer>;
+  readonly since: number;
+  /** The processor time when it began. */
+  readonly computed: number;
+  cancelLimit: () => void;
+  /** Ends the patience of those that wait; null while there are none. */
+  patience: ReturnType<typeof setTimeout> | null;
+  /** Whether it is cancelled so that it moves. */
+  isMoving: boolean;
+}
+
+interface PooledWorker<Request, Answer> {
+  readonly port: WorkerPort;
+  readonly cancelled: Int32Array<SharedArrayBuffer>;
+  isReady: boolean;
+  running: RunningCall<Request, Answer> | null;
+  /** The last call that it makes, once it has made the present one. */
+  last: Call<Request, Answer> | null;
+  /** Calls off its end: it is late to be ready, or has been idle for long. */
+  cancelEnd: () => void;
+}
+
+const START_MS = 60_000;
+
+/** How much longer than its processor time a call may take by the clock, in milliseconds. */
+const MOST_WAITING_MS = 20_000;
+
+/** Least time between two looks at the processor time of a call, in milliseconds. */
+const LOOK_MS = 100;
+
+const NOTHING = () => {};
+
+/**
+ * Calls of workers: each worker has one call at a time, the others wait. If a worker ends, or is ended
+ * because it does not answer in time, its call alone has no answer: those that wait are made by the
+ * next one.
+ */
+export class WorkerPool<Request, Answer> {
+  readonly #options: WorkerPoolOptions<Request>;
+  readonly #maxWorkers: number;
+  readonly #bounds: Readonly<Required<BoundedQueueOptions>>;
+  readonly #waiting: BoundedQueue<Call<Request, Answer>>;
+  readonly #workers = new Set<PooledWorker<Request, Answer>>();
+  readonly #now: () => number;
+  readonly #after: (ms: number, task: () => void) => () => void;
+  #isClosed = false;
+
+  constructor(options: WorkerPoolOptions<Request>) {
+    const { workers = 1, maxWaiting: max = Infinity, maxWaitingPerKey: maxPerKey = max } = options;
+    this.#options = options;
+    this.#maxWorkers = workers;
+    this.#bounds = { max, maxPerKey };
+    this.#waiting = new BoundedQueue({ max: max + workers, maxPerKey: maxPerKey + workers });
+    this.#now = options.now ?? (() => performance.now());
+    this.#after = options.after ?? watch;
+  }
+
+  /** The calls that workers make, and that wait. */
+  get load(): { readonly running: number; readonly queued: number } {
+    let running = 0;
+    for (const worker of this.#workers) if (worker.running !== null) running++;
+    return { running, queued: this.#waiting.size };
+  }
+
+  /** Whether there is a worker. */
+  get isStarted(): boolean {
+    return this.#workers.size > 0;
+  }
+
+  /** Whether calls of a key run or wait. */
+  has(key: string): boolean {
+    return this.#waiting.sizeOf(key) > 0 ||
+      this.#workers.values().some(({ running }) => running?.call.key === key);
+  }
+
+  /**
+   * Makes a call.
+   *
+   * @throws one of the errors of the pool's options; the signal's reason; what `start` throws; what
+   * the request has that cannot be sent
+   */
+  call(request: Request, options: WorkerCallOptions<Answer> = {}): Promise<Answer> {
+    const { signal, key = "" } = options;
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
+    if (this.#isClosed) return Promise.reject(this.#options.closed());
+    return new Promise((resolve, reject) => {
+      const onAbort = () => this.#cancel(call);
+      const call: Call<Request, Answer> = { ...options, request, key, resolve, reject, onAbort };
+      if (!this.#enqueue(call)) return reject(this.#options.full(key));
+      signal?.addEventListener("abort", onAbort, { once: true });
+      this.#advance();
+    });
+  }
+
+  /** Refuses the waiting calls of a key. */
+  refuse(key: string, error: Error): void {
+    for (let call = this.#waiting.takeOf(key); call; call = this.#waiting.takeOf(key)) {
+      reject(call, error);
+    }
+  }
+
+  /** Ends the workers at once, and refuses every call. */
+  close(): void {
+    this.#isClosed = true;
+    this.#refuseAll(this.#options.closed());
+    for (const worker of this.#workers) {
+      const call = this.#remove(worker);
+      if (call !== null) reject(call, this.#options.closed());
+    }
+  }
+
+  /**
+   * Refuses waiting calls, and ends each worker after a last call. A running call finishes, or ends at
+   * its worker's next look, or with the worker if it takes too long.
+   */
+  async closeAfter(last: Request, limitMs: number): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#refuseAll(this.#options.closed());
+    await Promise.all([...this.#workers].map((worker) => this.#end(worker, last, limitMs)));
+  }
+
+  async #end(
+    worker: PooledWorker<Request, Answer>,
+    request: Request,
+    limitMs: number,
+  ): Promise<void> {
+    if (!worker.isReady) return void this.#remove(worker);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const end = () => resolve();
+    worker.last = { request, key: "", resolve: end, reject: end, onAbort: NOTHING };
+    Atomics.store(worker.cancelled, 0, 1);
+    if (worker.running === null) this.#advanceLast(worker);
+    const cancelLimit = this.#after(limitMs, () => this.#fail(worker, "It is closed"));
+    await promise;
+    cancelLimit();
+    this.#remove(worker);
+  }
+
+  #enqueue(call: Call<Request, Answer>): boolean {
+    // Those that workers will take once they are ready do not count as waiting.
+    const spare = this.#maxWorkers - this.load.running;
+    const { max, maxPerKey } = this.#bounds;
+    if (this.#waiting.sizeOf(call.key) >= maxPerKey + spare) return false;
+    if (this.#waiting.size < max + spare) return this.#waiting.tryAdd(call, call.key);
+    if (!this.#options.displaces) return false;
+    const displaced = this.#waiting.displaceFor(call.key);
+    if (displaced === undefined) return false;
+    reject(displaced, this.#options.full(displaced.key));
+    return this.#waiting.tryAdd(call, call.key);
+  }
+
+  #cancel(call: Call<Request, Answer>): void {
+    if (this.#waiting.delete(call, call.key)) return call.reject(call.signal?.reason);
+    for (const { running, cancelled } of this.#workers) {
+      if (running?.call === call) Atomics.store(cancelled, 0, 1);
+    }
+  }
+
+  /** Makes the next calls, and starts workers for those that wait on. */
+  #advance(): void {
+    let starting = 0;
+    for (const worker of this.#workers) {
+      if (!worker.isReady) starting++;
+      else if (worker.running === null) this.#runNext(worker);
+    }
+    while (this.#waiting.size > starting && this.#workers.size < this.#maxWorkers) {
+      if (this.#startWorker()) starting++;
+      else if (this.#workers.size > 0) break;
+    }
+    for (const worker of this.#workers) this.#losePatience(worker);
+  }
+
+  #runNext(worker: PooledWorker<Request, Answer>): void {
+    worker.cancelEnd();
+    for (
+      let call = this.#waiting.take(this.#options.costOf);
+      call !== undefined;
+      call = this.#waiting.take(this.#options.costOf)
+    ) {
+      if (this.#run(worker, call)) return;
+    }
+    const { idleMs } = this.#options;
+    if (idleMs === 0) this.#remove(worker);
+    else if (idleMs !== undefined) {
+      worker.cancelEnd = this.#after(idleMs, () => this.#remove(worker));
+    }
+  }
+
+  /** Returns whether the worker takes the call. */
+  #run(worker: PooledWorker<Request, Answer>, call: Call<Request, Answer>): boolean {
+    const { request, limitMs = null, transfer = [] } = call;
+    Atomics.store(worker.cancelled, 0, 0);
+    try {
+      worker.port.postMessage({ kind: "call", request } satisfies ToWorker, transfer);
+    } catch (error) {
+      reject(call, error);
+      return false;
+    }
+    const running: RunningCall<Request, Answer> = {
+      call,
+      since: this.#now(),
+      computed: this.#options.computed?.() ?? 0,
+      cancelLimit: NOTHING,
+      patience: null,
+      isMoving: false,
+    };
+    worker.running = running;
+    if (limitMs !== null) this.#limit(worker, running, { limitMs, afterMs: limitMs });
+    return true;
+  }
+
+  /** Ends the worker of a call that has used its time; looks again later if it has not. */
+  #limit(
+    worker: PooledWorker<Request, Answer>,
+    running: RunningCall<Request, Answer>,
+    { limitMs, afterMs }: { readonly limitMs: number; readonly afterMs: number },
+  ): void {
+    const { computed, onStuck } = this.#options;
+    const { request, key } = running.call;
+    running.cancelLimit = this.#after(afterMs, () => {
+      const left = computed === undefined ? 0 : limitMs - this.#usedBy(running);
+      const isLate = this.#now() - running.since >= limitMs + MOST_WAITING_MS;
+      if (left > 0 && !isLate) {
+        return this.#limit(worker, running, { limitMs, afterMs: Math.max(left, LOOK_MS) });
+      }
+      onStuck?.(request, key, limitMs);
+      this.#fail(worker, "It does not answer");
+    });
+  }
+
+  /** Most milliseconds that a running call can have computed so far. */
+  #usedBy({ since, computed }: RunningCall<Request, Answer>): number {
+    const byClock = this.#now() - since;
+    const now = this.#options.computed?.();
+    return now === undefined ? byClock : Math.min(byClock, now - computed);
+  }
+
+  /** Starts a worker. If none can start and there is no other, a call is refused. */
+  #startWorker(): boolean {
+    let port: WorkerPort;
+    try {
+      port = this.#options.start();
+    } catch (error) {
+      const call = this.#workers.size === 0 ? this.#waiting.take() : undefined;
+      if (call !== undefined) reject(call, error);
+      return false;
+    }
+    const cancelled = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const worker: PooledWorker<Request, Answer> = {
+      port,
+      cancelled,
+      isReady: false,
+      running: null,
+      last: null,
+      cancelEnd: NOTHING,
+    };
+    const { startMs = START_MS } = this.#options;
+    worker.cancelEnd = this.#after(startMs, () => this.#fail(worker, "It does not start"));
+    port.onmessage = ({ data }: MessageEvent<FromWorker>) => {
+      if (this.#workers.has(worker)) this.#receive(worker, data);
+    };
+    port.onerror = (event) => {
+      event.preventDefault();
+      if (this.#workers.has(worker)) this.#fail(worker, event.message);
+    };
+    this.#workers.add(worker);
+    return true;
+  }
+
+  /** Has a running call move once its time is up, if it may and others wait. */
+  #losePatience(worker: PooledWorker<Request, Answer>): void {
+    const { running, cancelled } = worker;
+    if ((running?.call.move ?? null) === null || running === null) return;
+    if (running.patience !== null || this.#waiting.size === 0) return;
+    const { patienceMs = 0 } = this.#options;
+    running.patience = setTimeout(() => {
+      // Deno 2.4 may run a timer of 0 ms although it was cleared in the same turn.
+      if (running !== worker.running) return;
+      running.patience = null;
+      if (this.#waiting.size === 0) return;
+      running.isMoving = true;
+      Atomics.store(cancelled, 0, 1);
+    }, Math.max(0, running.since + patienceMs - this.#now()));
+  }
+
+  #receive(worker: PooledWorker<Request, Answer>, message: FromWorker): void {
+    if (message.kind === "ready") {
+      const { setup = null } = this.#options;
+      const cancelled = worker.cancelled.buffer;
+      worker.isReady = true;
+      worker.cancelEnd();
+      worker.port.postMessage({ kind: "open", setup, cancelled } satisfies ToWorker);
+      return this.#advance();
+    }
+    if (message.kind === "progress") return worker.running?.call.onProgress?.(message.progress);
+    const running = this.#finish(worker);
+    if (worker.last !== null) this.#advanceLast(worker);
+    else this.#advance();
+    if (running !== null) this.#settle(running, message);
+  }
+
+  #settle({ call, isMoving }: RunningCall<Request, Answer>, message: FromWorker): void {
+    const { signal, move = null } = call;
+    if (message.kind === "answer") return call.resolve(message.answer as Answer);
+    if (message.kind === "failed") return call.reject(new Error(message.message));
+    if (signal?.aborted === true) return call.reject(signal.reason);
+    if (isMoving && move !== null && !this.#isClosed) return call.resolve(move());
+    call.reject(this.#options.closed());
+  }
+
+  /** The worker makes no more calls but this one. */
+  #advanceLast(worker: PooledWorker<Request, Answer>): void {
+    const { last } = worker;
+    worker.last = null;
+    if (last !== null) this.#run(worker, last);
+  }
+
+  /** Ends a worker that does not work, and with it its call. */
+  #fail(worker: PooledWorker<Request, Answer>, reason: string): void {
+    const { lost, unusable } = this.#options;
+    const { last, isReady } = worker;
+    const call = this.#remove(worker);
+    if (call !== null) reject(call, lost(reason, call.request));
+    last?.reject(undefined);
+    if (isReady) return this.#advance();
+    // The next one would not become ready either.
+    if (this.#workers.values().some((other) => other.isReady)) return;
+    for (const waiting of this.#waiting.clear()) reject(waiting, unusable(reason));
+  }
+
+  /** Ends a worker; returns the call that has no answer now. */
+  #remove(worker: PooledWorker<Request, Answer>): Call<Request, Answer> | null {
+    worker.cancelEnd();
+    this.#workers.delete(worker);
+    worker.port.terminate();
+    return this.#finish(worker)?.call ?? null;
+  }
+
+  #finish(worker: PooledWorker<Request, Answer>): RunningCall<Request, Answer> | null {
+    const { running } = worker;
+    worker.running = null;
+    if (running === null) return null;
+    const { call, patience } = running;
+    running.cancelLimit();
+    if (patience !== null) clearTimeout(patience);
+    call.signal?.removeEventListener("abort", call.onAbort);
+    this.#options.onRan?.(call.key, this.#usedBy(running));
+    return running;
+  }
+
+  #refuseAll(error: Error): void {
+    for (const call of this.#waiting.clear()) reject(call, error);
+  }
+}
+
+function reject<Request, Answer>(call: Call<Request, Answer>, error: unknown): void {
+  call.signal?.removeEventListener("abort", call.onAbort);
+  call.reject(error);
+}
+
+function watch(ms: number, task: () => void): () => void {
+  const watchdog = new Watchdog(ms, task);
+  return () => watchdog.stop();
+}

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { ProjectApi } from "../../../routes/projects/project_api.ts";
+import { OPERATION_ROUTES } from "../../../routes/projects/operation_table.ts";
+import { PROJECT_ROUTES } from "../../../routes/projects/table.ts";
+import { ROUTES } from "../../../routes/table.ts";
+import { operationTable } from "../../../scripts/operation_table.ts";
+import { Forbidden, Invalid, NotFound, Unavailable } from "../../../services/errors.ts";
+import type { Caller, Scope } from "../../../services/identity/mod.ts";
+import { createTicket, getTicket, listTickets } from "../../../services/tickets/operations.ts";
+import { withProject } from "../../support/projects.ts";
+
+/** Routes that are no operations yet. A change that makes one an operation lowers the number. */
+const LEFT = 233;
+
+Deno.test("routes become operations, and never the other way", () => {
+  const all = Object.keys(PROJECT_ROUTES).length + Object.keys(ROUTES).length;
+  assert.equal(all - Object.keys(OPERATION_ROUTES).length, LEFT);
+});
+
+Deno.test("the table of operations is what `deno task reference` writes", async () => {
+  const place = new URL("../../../routes/projects/operation_table.ts", import.meta.url);
+  const plain = (text: string) => text.replace(/\s+/g, "").replace(/,([\]}])/g, "$1");
+  assert.equal(plain(await Deno.readTextFile(place)), plain(operationTable()));
+});
+
+Deno.test("an operation that is called in this process checks what its route checks", async () => {
+  await withProject(async ({ api, caller, outsider }) => {
+    let isFull = false;
+    const space = {
+      require() {
+        if (isFull) throw new Unavailable("The disk is nearly full");
+      },
+    };
+    const calls = new ProjectApi({ ...api.services, space } as typeof api.services, () => {
+      throw new Error("An operation needs no routes");
+    });
+    const by = async (authorization: string): Promise<Caller> => ({
+      principal: await api.services.identity.authenticate(
+        { kind: "bearer", token: authorization.slice("Bearer ".length) },
+        "192.0.2.1",
+      ),
+      address: "192.0.2.1",
+      requestId: "test",
+    });
+    const [writer, stranger] = [await by(caller), await by(outsider)];
+    const scopes = new Set<Scope>(["read"]);
+    const reader: Caller = { ...writer, principal: { ...writer.principal, scopes } };
+    const { uuid } = await calls.invoke("demo", createTicket, { title: "A fault" }, writer);
+    assert.equal((await calls.invoke("demo", getTicket, { uuid }, reader)).title, "A fault");
+    // A read that is kept gives every caller a value of its own.
+    const first = await calls.invoke("demo", listTickets, { per_page: 1 }, reader);
+    assert.notEqual(first, await calls.invoke("demo", listTickets, { per_page: 1 }, reader));
+
+    const file = (who: Caller, title: string) => calls.invoke("demo", createTicket, { title }, who);
+    await assert.rejects(file(reader, "No"), Forbidden);
+    await assert.rejects(file(stranger, "No"), NotFound);
+    await assert.rejects(file(writer, " "), { name: "Invalid", message: /^"title"/ });
+    const unknown = { title: "A", colour: "red" };
+    await assert.rejects(calls.invoke("demo", createTicket, unknown, writer), Invalid);
+    isFull = true;
+    await assert.rejects(file(writer, "No"), Unavailable);
+    await calls.invoke("demo", getTicket, { uuid }, reader);
+  });
+});
