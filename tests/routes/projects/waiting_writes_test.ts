@@ -3,7 +3,7 @@
  * import or push makes that wait as long as it likes.
  */
 import assert from "node:assert/strict";
-import { KeyedSemaphore } from "../../../services/kernel/semaphore.ts";
+import { Semaphore } from "../../../services/kernel/semaphore.ts";
 import { asked as untilSo } from "../../support/until.ts";
 import { projectToken, type TestProject, withProject } from "../../support/projects.ts";
 
@@ -62,12 +62,12 @@ async function prepare({ answer, caller, other }: TestProject): Promise<Scene> {
 
 /** Runs a task while every turn is counted that somebody waits for. */
 async function countingTurns(task: (waiting: () => number) => Promise<void>): Promise<void> {
-  const { acquire } = KeyedSemaphore.prototype;
+  const { acquire } = Semaphore.prototype;
   let waiting = 0;
-  KeyedSemaphore.prototype.acquire = async function (key, signal) {
+  Semaphore.prototype.acquire = async function (...given) {
     waiting++;
     try {
-      return await acquire.call(this, key, signal);
+      return await acquire.apply(this, given);
     } finally {
       waiting--;
     }
@@ -75,7 +75,7 @@ async function countingTurns(task: (waiting: () => number) => Promise<void>): Pr
   try {
     await task(() => waiting);
   } finally {
-    KeyedSemaphore.prototype.acquire = acquire;
+    Semaphore.prototype.acquire = acquire;
   }
 }
 
