@@ -249,13 +249,14 @@ class Endpoint {
   async #serve(request: Request, exchange: Exchange): Promise<Response> {
     const { identity } = this.#services;
     const { endings } = identity;
-    exchange.caller = await this.#identify(request, exchange);
-    exchange.trust?.(exchange.caller.principal);
+    const identified = await this.#identify(request, exchange);
+    exchange.caller = identified;
+    exchange.trust?.(identified.principal);
     const protocols = this.#made();
     const text = await this.#bodies.read(request);
     // A client may hold back the body until its credential has ended.
-    const caller = identity.endings === endings
-      ? exchange.caller
+    const caller: Required<Caller> = identity.endings === endings
+      ? identified
       : await this.#identify(request, exchange);
     let body: unknown;
     try {
@@ -264,15 +265,9 @@ class Endpoint {
       return rpcError(400, RPC_ERROR.parse, "The body is not valid JSON");
     }
     const context = new RequestContext(caller, request);
-    let seen = identity.endings;
-    const recheck = async () => {
-      if (identity.endings === seen) return;
-      seen = identity.endings;
-      await this.#identify(request, exchange);
-    };
     const answerHere = async (message: unknown) => {
       const protocol = await protocols.answering(message, request, caller.principal);
-      return await protocol.respond(message, request, context, recheck);
+      return await protocol.respond(message, request, context, caller.confirm);
     };
     const { forwarding } = this.#services;
     if (forwarding === undefined || exchange.arrival?.mark) return await answerHere(body);
@@ -303,16 +298,23 @@ class Endpoint {
     return response;
   }
 
-  async #identify(request: Request, exchange: Exchange): Promise<Caller> {
+  async #identify(request: Request, exchange: Exchange): Promise<Required<Caller>> {
     const { remoteAddress, requestId } = exchange;
     const header = (name: string) => request.headers.get(name) ?? undefined;
     const address = exchange.arrival?.mark?.address ??
       this.#trustedProxies.clientOf(remoteAddress, header("x-forwarded-for"));
     const credential = readAuthorization(header("authorization"));
     if (credential === null) throw new Unauthorized(CREDENTIALS_MISSING);
-    const principal = await this.#services.identity.authenticate(credential, address);
+    const { identity } = this.#services;
+    const principal = await identity.authenticate(credential, address);
     if (!opensProjects(principal)) authorize(principal, "read", { kind: "coordination" });
-    return { principal, address, requestId };
+    let seen = identity.endings;
+    const confirm = async () => {
+      if (identity.endings === seen) return;
+      await this.#identify(request, exchange);
+      seen = identity.endings;
+    };
+    return { principal, address, requestId, confirm };
   }
 
   #failure(error: unknown, request: Request, requestId: string): Response {

@@ -59,12 +59,15 @@ export function lenient(value: unknown, schema: z.core.$ZodType): unknown {
   return value;
 }
 
-/** A value that a choice takes as it is stays so. */
+/**
+ * A value that a choice takes as it is stays so. One that no option takes is what one of them reads in
+ * it, so that a number out of range is told as a number.
+ */
 function lenientChoice(value: unknown, options: readonly z.core.$ZodType[]): unknown {
   if (options.some((option) => z.safeParse(option, value).success)) return value;
   const read = options.map((option) => ({ option, value: lenient(value, option) }));
   const taken = read.find(({ option, value }) => z.safeParse(option, value).success);
-  return taken?.value ?? value;
+  return (taken ?? read.find((one) => one.value !== value))?.value ?? value;
 }
 
 function lenientObject(

@@ -1,3 +1,4 @@
+import type { Context } from "hono";
 import type { Halts } from "../services/agents/mod.ts";
 import type { Credential, Principal, WebSession } from "../services/identity/mod.ts";
 import type { ServiceError } from "../services/errors.ts";
@@ -51,13 +52,17 @@ export interface AppEnv {
     session: WebSession;
     /** Set for every path of the repository API: the project, and the caller's rights in it. */
     access: ProjectAccess;
+    /** Proves the request's credential once more. */
+    prove: (context: Context<AppEnv>) => Promise<void> | null;
+    /** Looks once more what the caller may do in the project; set where `access` is. */
+    enterAgain: (context: Context<AppEnv>) => void;
     /** Makes the checks of the route once more, with the rights that are set now. */
-    requireAgain: () => void;
+    requireAgain: (context: Context<AppEnv>) => void;
   };
 }
 
 /** The caller of a request that the program makes to its own repository API. */
 export type InnerCaller = Pick<
   AppEnv["Variables"],
-  "requestId" | "address" | "secure" | "principal" | "access"
+  "requestId" | "address" | "secure" | "principal" | "access" | "prove"
 >;

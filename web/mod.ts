@@ -12,7 +12,7 @@ import { once } from "../routes/once.ts";
 import { NotFound } from "../services/errors.ts";
 import { mountStreams } from "./live/mod.ts";
 import { mountRepository } from "./repository.ts";
-import { PAGES } from "./table.ts";
+import { PAGES, WITHOUT_FORMS } from "./table.ts";
 import type { Surroundings } from "./visit.ts";
 
 /** The address of an asset holds a hash of its content. */
@@ -54,7 +54,7 @@ export function mountPages(
     const handle = async (context: Context<AppEnv>) => (await loaded()).answer(context, load);
     if (isShared(path)) shared.set(path, handle);
     else app.get(path, handle);
-    app.post(path, sameOrigin(), handle);
+    if (!WITHOUT_FORMS.has(path)) app.post(path, sameOrigin(), handle);
   }
   const api = new RegExp(`^/(v1|projects/[^/]+/${surroundings.services.config.projects.scm})(/|$)`);
   app.notFound(async (context) => {

@@ -1,5 +1,33 @@
 import type { Page } from "./page.ts";
 
+/** The pages without a form: a POST to one is 405. */
+export const WITHOUT_FORMS: ReadonlySet<string> = new Set([
+  "/events",
+  "/metrics",
+  "/people/:name",
+  "/projects",
+  "/projects/:slug/blame/:checkin/:path{[\\s\\S]+}",
+  "/projects/:slug/branches",
+  "/projects/:slug/checkin/:uuid",
+  "/projects/:slug/compare",
+  "/projects/:slug/compare/:range{[\\s\\S]+}",
+  "/projects/:slug/contributors",
+  "/projects/:slug/file/:checkin/:path{[\\s\\S]+}",
+  "/projects/:slug/history/:path{[\\s\\S]+}",
+  "/projects/:slug/reviews",
+  "/projects/:slug/search",
+  "/projects/:slug/tags",
+  "/projects/:slug/timeline",
+  "/projects/:slug/timeline.atom",
+  "/projects/:slug/tree/:checkin",
+  "/projects/:slug/tree/:checkin/:path{[\\s\\S]+}",
+  "/questions",
+  "/robots.txt",
+  "/search",
+  "/settings",
+  "/settings/clients",
+]);
+
 /** Loads a page at its first visit, so that the start does not wait for it. */
 type Loader = () => Promise<{ readonly page: Page }>;
 

@@ -1,3 +1,4 @@
+import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { Halts } from "../../services/agents/mod.ts";
 import { authorize, type Principal, type Resource } from "../../services/identity/mod.ts";
@@ -45,9 +46,13 @@ export function accessCheck(
 
 /** Middleware that makes this check. */
 export function allow(check: AccessCheck) {
-  return createMiddleware<AppEnv>((context, next) => {
+  const require = (context: Context<AppEnv>) => {
     const [halts, space] = [context.get("halts"), context.get("space")];
     check(context.get("principal"), context.req.method, { halts, space });
+  };
+  return createMiddleware<AppEnv>((context, next) => {
+    require(context);
+    context.set("requireAgain", require);
     return next();
   });
 }

@@ -37,7 +37,9 @@ export function authenticate(
 ) {
   const { identity } = options;
   const sources = new Set(accepted);
+  const prove = proveAgain(options);
   return createMiddleware<AppEnv>((context, next) => {
+    context.set("prove", prove);
     // None of these waits for `next`: a request may wait for a minute, and what waits costs memory.
     if (context.get("principal") !== undefined) return next();
     const credential = credentialOf(context.req, sources);

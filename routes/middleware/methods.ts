@@ -5,16 +5,23 @@ import type { AppEnv } from "../context.ts";
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /**
- * The methods of a path, for the header `Allow`; empty if there is no such path. A route for
- * exactly this path hides matching routes with parameters.
+ * The methods of a path, for the header `Allow`; empty if there is no such path. A route that names a
+ * part of the path hides the matching routes with a parameter there.
  */
 export function allowedMethods(app: Hono<AppEnv>, path: string): readonly string[] {
   const routes = METHODS.flatMap((method) => routesOf(app, method, path));
-  const exact = routes.filter((route) => route.path === path);
-  const taken = new Set((exact.length > 0 ? exact : routes).map(({ method }) => method));
+  const [closest] = routes.map((route) => kindsOf(route.path)).sort();
+  const closestOnes = routes.filter((route) => kindsOf(route.path) === closest);
+  const taken = new Set(closestOnes.map(({ method }) => method));
   if (taken.size === 0) return [];
   const listed = METHODS.filter((method) => taken.has(method));
   return [...listed.flatMap((method) => method === "GET" ? ["GET", "HEAD"] : [method]), "OPTIONS"];
+}
+
+/** For each part of a pattern, whether it is a name (0), a parameter (1) or takes the rest (2). */
+function kindsOf(pattern: string): string {
+  return pattern.split("/").map((part) => part.includes("{") ? 2 : part.startsWith(":") ? 1 : 0)
+    .join("");
 }
 
 /** The patterns of a path's routes, as the router writes them, such as `/v1/agents/:nick`. */

@@ -1,11 +1,11 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { Services } from "../../services/daemon/mod.ts";
+import { Forbidden } from "../../services/errors.ts";
 import type { Action } from "../../services/identity/mod.ts";
 import { accessProject } from "../../services/projects/mod.ts";
 import type { AppEnv } from "../environment.ts";
 import type { Exceptions } from "../middleware/access.ts";
-import { type AuthenticateOptions, proveAgain } from "../middleware/authenticate.ts";
 
 /** Who may do what in which project. */
 export type AccessServices = Pick<Services, "hosting">;
@@ -27,11 +27,27 @@ export function enterProject(
   context.set("access", access);
 }
 
+/**
+ * Creates what looks once more what a caller may do in the project of its request.
+ *
+ * @throws NotFound, and Forbidden if the caller has ceased to be an admin: the request may have been
+ * judged as an admin's
+ */
+export function enterProjectAgain(services: AccessServices): (context: Context<AppEnv>) => void {
+  return (context) => {
+    const { project: { slug }, isAdmin } = context.get("access");
+    enterProject(context, services, slug);
+    if (isAdmin && !context.get("access").isAdmin) {
+      throw new Forbidden("Your role in the project has just changed: send the request again");
+    }
+  };
+}
+
 /** Middleware that requires a right in the project, and room for what changes it. */
 export function allowInProject(action: Action, exceptions: Required<Exceptions>) {
+  const require = (context: Context<AppEnv>) => requireInProject(context, action, exceptions);
   return createMiddleware<AppEnv>(async (context, next) => {
-    const require = () => requireInProject(context, action, exceptions);
-    require();
+    require(context);
     context.set("requireAgain", require);
     await next();
   });
@@ -47,19 +63,4 @@ function requireInProject(
   access.require(action, action !== "read" && isWrite);
   if (isWrite && !whileHalted) access.halts?.requireGoing(access.principal);
   if (isWrite && !whileFull && context.req.method !== "DELETE") context.get("space").require();
-}
-
-/**
- * Creates a check for a request whose file has arrived, which may take hours: its caller may have lost
- * the credential or the right meanwhile, and the project may be archived.
- *
- * @returns a function that throws what the checks before the file throw
- */
-export function confirmAgain(services: AccessServices & AuthenticateOptions) {
-  const prove = proveAgain(services);
-  return async (context: Context<AppEnv>): Promise<void> => {
-    await prove(context);
-    enterProject(context, services, context.get("access").project.slug);
-    context.get("requireAgain")();
-  };
 }

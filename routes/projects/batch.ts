@@ -6,6 +6,7 @@ import { bounded } from "../../services/validation/schemas.ts";
 import { z } from "../extended_zod.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import type { InnerCaller } from "../environment.ts";
+import { enterProjectAgain } from "./access.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { errorHandler } from "../middleware/errors.ts";
 import { jsonText } from "../json_text.ts";
@@ -72,14 +73,20 @@ interface ItemAnswer {
 
 /** `/api/batch`; `api` returns the routes for the items. */
 export function batchRoutes(
-  { log, space }: Pick<Services, "log" | "space">,
+  services: Pick<Services, "hosting" | "log" | "space">,
   api: () => OpenAPIHono<AppEnv> | null,
 ) {
+  const { log, space } = services;
   let items: InnerCalls | null = null;
   return newRoutes().openapi(batch, async (context) => {
-    items ??= new InnerCalls(api() ?? newRoutes(), space, errorHandler(log));
-    const { requestId, address, secure, principal, access } = context.var;
-    const caller = { requestId, address, secure, principal, access };
+    items ??= new InnerCalls({
+      api: api() ?? newRoutes(),
+      enterAgain: enterProjectAgain(services),
+      space,
+      onError: errorHandler(log),
+    });
+    const { requestId, address, secure, principal, access, prove } = context.var;
+    const caller = { requestId, address, secure, principal, access, prove };
     const answers: string[] = [];
     let bytes = 0;
     for (const item of context.req.valid("json").requests) {

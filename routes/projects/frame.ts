@@ -7,7 +7,7 @@ import type { Principal } from "../../services/identity/mod.ts";
 import { accessOf, type Projects } from "../../services/projects/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { authenticate } from "../middleware/authenticate.ts";
-import { enterProject } from "./access.ts";
+import { enterProject, enterProjectAgain } from "./access.ts";
 import { answerSyncBelow } from "./sync_answer.ts";
 import { isSync } from "../sync_request.ts";
 
@@ -65,12 +65,14 @@ export function frameProjects(
 ): string {
   const { projects } = services.hosting;
   const base = `/projects/:slug/${services.config.projects.scm}`;
+  const again = enterProjectAgain(services);
   const setAccess = createMiddleware<AppEnv>(async (context, next) => {
     const principal = context.get("principal");
     if (principal.kind === "guest" && !READING.has(context.req.method)) {
       requireVisible(projects, context.req.param("slug") ?? "", principal);
     }
     enterProject(context, services);
+    context.set("enterAgain", again);
     await next();
   });
   app.use(`${base}/*`, answerSyncBelow(services));

@@ -7,7 +7,14 @@ import type { InnerCaller } from "../environment.ts";
 const ORIGIN = "http://inner";
 
 /** Values of an inner request that its caller provides. */
-const INHERITED = ["requestId", "address", "secure", "principal", "access"] as const;
+const INHERITED = ["requestId", "address", "secure", "principal", "access", "prove"] as const;
+
+export interface InnerCallsOptions extends Pick<AppEnv["Variables"], "enterAgain" | "space"> {
+  /** The routes of the repository API. */
+  readonly api: OpenAPIHono<AppEnv>;
+  /** Answers what a handler throws; if it throws, the call fails with that. */
+  readonly onError: ErrorHandler<AppEnv>;
+}
 
 /**
  * Calls the repository API from inside this process: the routes check rights and bodies and answer
@@ -16,22 +23,15 @@ const INHERITED = ["requestId", "address", "secure", "principal", "access"] as c
 export class InnerCalls {
   readonly #routes = new Hono<AppEnv>();
 
-  /**
-   * @param api the routes of the repository API
-   * @param space whether there is room for new work
-   * @param onError answers what a handler throws; if it throws, the call fails with that
-   */
-  constructor(
-    api: OpenAPIHono<AppEnv>,
-    space: AppEnv["Variables"]["space"],
-    onError: ErrorHandler<AppEnv>,
-  ) {
+  constructor(options: InnerCallsOptions) {
+    const { api, enterAgain, space, onError } = options;
     this.#routes.onError(onError);
     this.#routes.notFound(({ json, req }) => json({ error: `Unknown API path: ${req.path}` }, 404));
     this.#routes.use(async (context, next) => {
       const { inner } = context.env;
       if (inner === undefined) throw new Error("An inner call has a caller");
       for (const name of INHERITED) context.set(name, inner[name]);
+      context.set("enterAgain", enterAgain);
       context.set("space", space);
       await next();
     });

@@ -7,6 +7,7 @@ import type { Action, Caller, Principal } from "../../services/identity/mod.ts";
 import { accessOf, accessProject } from "../../services/projects/mod.ts";
 import type { Operation, ValueOf } from "../../services/projects/operation.ts";
 import type { AppEnv } from "../context.ts";
+import { enterProjectAgain } from "./access.ts";
 import { InnerCalls } from "./inner_calls.ts";
 import { reachableProjects } from "./reachable.ts";
 
@@ -103,14 +104,15 @@ export class ProjectApi {
    */
   async call(slug: string, { method, path, body }: ProjectCall, caller: Caller): Promise<Response> {
     requirePlain(path);
-    const calls = this.#calls ??= new InnerCalls(
-      await this.#routes(),
-      this.#services.space,
-      (error) => {
+    const calls = this.#calls ??= new InnerCalls({
+      api: await this.#routes(),
+      enterAgain: enterProjectAgain(this.#services),
+      space: this.#services.space,
+      onError: (error) => {
         throw error;
       },
-    );
-    const { principal, address, requestId } = caller;
+    });
+    const { principal, address, requestId, confirm } = caller;
     const { projects, repositories: { homes } } = this.#services.hosting;
     const access = accessProject(projects, slug, principal);
     homes.require(access.project);
@@ -127,6 +129,7 @@ export class ProjectApi {
       address: address ?? "",
       requestId: requestId ?? "",
       secure: true,
+      prove: () => confirm?.() ?? null,
     });
     if (response.ok) return response;
     throw await refusalOf(response);

@@ -12,11 +12,10 @@ import {
   releaseChangeSchema,
 } from "../../services/releases/schemas.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
-import { callerOf } from "../caller.ts";
+import { callerOf, confirm } from "../caller.ts";
 import { writeArray } from "../../services/pieces.ts";
 import { jsonText } from "../json_text.ts";
 import { json, jsonRequest } from "../schemas.ts";
-import { confirmAgain } from "./access.ts";
 import { answerFile } from "./file_answers.ts";
 import { bytesResponses } from "./files.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -203,7 +202,7 @@ function addAssetRoutes<Routes extends OpenAPIHono<AppEnv>>(
         maxBytes: uploads.maxBytes,
         check: () => context.get("space").require(),
       });
-      await confirmAgain(services)(context);
+      await confirm(context);
       const { asset, isNew } = await releases.files.put(project, tag, {
         name: file,
         source: upload.path,

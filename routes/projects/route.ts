@@ -65,7 +65,7 @@ export function projectAccess(name: ProjectEndpoint): RouteAccess {
 export function projectErrors<Status extends Parameters<typeof errors>[0]>(
   ...statuses: Status[]
 ) {
-  return errors<Status | 404 | 503 | 504>(404, 503, 504, ...statuses);
+  return errors<Status | 400 | 404 | 503 | 504>(400, 404, 503, 504, ...statuses);
 }
 
 /** Refuses an item of a batch, for routes whose answer is a stream or an archive. */

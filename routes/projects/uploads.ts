@@ -9,8 +9,7 @@ import { actorOf } from "../../services/projects/mod.ts";
 import { assetNameSchema } from "../../services/releases/schemas.ts";
 import type { UploadView } from "../../services/uploads/mod.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
-import { callerOf } from "../caller.ts";
-import { confirmAgain } from "./access.ts";
+import { callerOf, confirm } from "../caller.ts";
 import { errorBody } from "../middleware/error_body.ts";
 import { errorSchema, json } from "../schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -145,7 +144,7 @@ function uploadRequests(services: UploadServices) {
     return { caller: callerOf(context), actor, isAdmin: access.isAdmin };
   };
   const confirmed = async (context: Context<AppEnv>) => {
-    await confirmAgain(services)(context);
+    await confirm(context);
     return requestOf(context);
   };
   const append = (context: Context<AppEnv>, id: string, offset: number, isEmpty = false) =>
@@ -172,7 +171,7 @@ export function uploadRoutes(
       const { name, contentType } = fileOf(headers["upload-metadata"]);
       const asked = { tag, name, contentType, length: headers["upload-length"] };
       const { project } = context.get("access");
-      const begun = await uploads.create(project, asked, requestOf(context).actor);
+      const begun = await uploads.create(project, asked, requestOf(context));
       const hasPart = isPart(context);
       const upload = hasPart || begun.length === 0
         ? await append(context, begun.id, 0, !hasPart)

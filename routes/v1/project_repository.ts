@@ -159,9 +159,10 @@ export class RepositoryAnswers {
       }),
     );
     await prove();
-    const origin = originOf(callerOf(context));
+    const caller = callerOf(context);
+    const origin = originOf(caller);
     if (!wantsLines(context.req.header("accept"))) {
-      const imported = await repositories.import(project, upload, { origin, signal });
+      const imported = await repositories.import(project, upload, { origin, caller, signal });
       return context.json(importAnswer(imported), 200);
     }
     const held = received.move();
@@ -171,7 +172,7 @@ export class RepositoryAnswers {
       signal,
       async work(options) {
         await using _ = held;
-        const imported = await repositories.import(project, upload, { origin, ...options });
+        const imported = await repositories.import(project, upload, { origin, caller, ...options });
         return importAnswer(imported);
       },
     });

@@ -89,6 +89,7 @@ export class Admins {
     const { accounts, passwords } = this.#options;
     accounts.assertFree(username);
     const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
+    await caller.confirm?.();
     await this.#insert(username, secret, originOf(caller));
   }
 
@@ -109,6 +110,7 @@ export class Admins {
     const account = checked ?? this.#find(username);
     const { id, name } = account;
     const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
+    await caller.confirm?.();
     const change = {
       statements: [
         accounts.guardPassword(account),

@@ -180,6 +180,7 @@ export class Agents {
     const origin = originOf(caller);
     const id = newUlid(now);
     using change = await this.#provisioning.register({ id, name: nick, channels }, null);
+    await caller.confirm?.();
     const { passphrase } = change;
     const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
     await this.#database.commit({
@@ -216,6 +217,7 @@ export class Agents {
     const account = findActiveAgent(this.#accounts, nick);
     const { id, name } = account;
     using change = await this.#provisioning.rotate({ id, name });
+    await caller.confirm?.();
     const { passphrase } = change;
     const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
     await commitOn(this.#database, name, {
@@ -259,6 +261,7 @@ export class Agents {
       { id, name: account?.name ?? nick, channels },
       account !== null,
     );
+    await caller.confirm?.();
     const { name, passphrase } = change;
     const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
     await commitOn(this.#database, name, {

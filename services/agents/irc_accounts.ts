@@ -75,7 +75,7 @@ export class IrcAccounts {
    * @throws Unavailable if too many passwords wait to be hashed, or IRC is away
    */
   create(request: PersonRequest, caller: Caller): Promise<NewIrcAccount> {
-    return this.#insert(request, () => originOf(caller));
+    return this.#insert(request, () => originOf(caller), caller);
   }
 
   /**
@@ -92,6 +92,7 @@ export class IrcAccounts {
   async #insert(
     { account: name, password }: PersonRequest,
     originFor: (id: string) => Origin,
+    caller: Caller | null = null,
   ): Promise<NewIrcAccount> {
     const { database, accounts, passwords, scram, provisioning, clock } = this.#options;
     this.#assertLongEnough(password);
@@ -101,6 +102,7 @@ export class IrcAccounts {
     const id = newUlid(now);
     const keeping = await scram.keeping(id, secret, password);
     using change = await provisioning.register({ id, name }, password);
+    await caller?.confirm?.();
     await database.commit({
       statements: [
         accounts.insertion({ id, name, kind: "person", secret, createdAt: now }),
@@ -158,16 +160,22 @@ export class IrcAccounts {
     const account = checked ?? accounts.find(name);
     if (account?.kind !== "person") throw noSuchAccount(name);
     if (!provisioning.ownsPasswords) throw new Conflict("Passwords are changed on the IRC network");
-    await this.#replacePassword(account, password, originOf(caller));
+    await this.#replacePassword(account, password, originOf(caller), caller);
     sessions.disconnectAccount(account.name, "Password changed");
   }
 
-  async #replacePassword(account: Account, password: string, origin: Origin): Promise<void> {
+  async #replacePassword(
+    account: Account,
+    password: string,
+    origin: Origin,
+    caller: Caller | null = null,
+  ): Promise<void> {
     const { database, accounts, passwords, scram, revocations, webSessions, clock } = this.#options;
     this.#assertLongEnough(password);
     const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
     const { id, name } = account;
     const keeping = await scram.keeping(id, secret, password);
+    await caller?.confirm?.();
     await database.commit({
       statements: [
         accounts.guardPassword(account),

@@ -348,6 +348,8 @@ export interface LandingsTable {
   reason: string | null;
   queued_by_key: string;
   queued_by_name: string;
+  /** JSON: the principal of the request; null in a row from before this column. */
+  asked_by: Fixed<string | null>;
   queued_at: Fixed<number>;
   testing_since: number | null;
   ended_at: number | null;

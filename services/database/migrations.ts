@@ -440,4 +440,7 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX stored_bytes_of_actor ON stored_bytes (actor_key, bytes);
   `,
+  `
+  ALTER TABLE landings ADD COLUMN asked_by TEXT;
+  `,
 ]);

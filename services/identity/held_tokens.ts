@@ -37,6 +37,11 @@ export class HeldTokens {
     return this.#byHash.get(digest);
   }
 
+  /** The token with this id. */
+  withId(id: string): HeldToken | undefined {
+    return this.filter((token) => token.id === id)[0];
+  }
+
   /** The tokens of which a condition holds, in no order. */
   filter(isOne: (token: HeldToken) => boolean): HeldToken[] {
     return [...this.#byHash.values()].filter(isOne);

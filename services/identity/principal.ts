@@ -32,6 +32,13 @@ export interface Caller {
   /** The client's IP address, or null if there is none. */
   readonly address: string | null;
   readonly requestId: string | null;
+  /**
+   * Checks the credential and the rights once more. Call it after each wait that others can make
+   * long, before something is written. Absent where nobody can lose them meanwhile.
+   *
+   * @throws Unauthorized, Forbidden, and what else the request would be refused with now
+   */
+  readonly confirm?: () => Promise<void>;
 }
 
 /** What a client presents to authenticate itself. */

@@ -254,8 +254,30 @@ export class Tokens implements Directory {
   find(token: string, digest: string): Principal | null {
     if (!FORM.test(token)) return null;
     const held = this.#held.get(digest);
-    const holder = held === undefined ? null : this.#holderOf(held);
-    if (held === undefined || holder === null) return null;
+    return held === undefined ? null : this.#principalOf(held);
+  }
+
+  /**
+   * What somebody who asked for work is when its turn comes, perhaps hours later.
+   *
+   * @param asker who asked; the end of a session or of a passphrase since then does not count
+   * @returns null if the asker's account or token has ended
+   */
+  today(asker: Principal): Principal | null {
+    const { id, tokenId } = asker;
+    if (tokenId !== null) {
+      const held = this.#held.withId(tokenId);
+      return held === undefined ? null : this.#principalOf(held);
+    }
+    if (id === null) return asker;
+    const owner = this.#ownerOf(id);
+    return owner === null ? null : { ...asker, kind: owner.kind, name: owner.name };
+  }
+
+  /** The owner of a token; null if the token has expired, or its owner has ended. */
+  #principalOf(held: HeldToken): Principal | null {
+    const holder = this.#holderOf(held);
+    if (holder === null) return null;
     const { id: tokenId, ownerId: id, projectId: project, expiresAt, scopes } = held;
     if (expiresAt !== null && expiresAt <= this.#clock()) return null;
     return { ...holder, id, scopes, project, tokenId, sessionId: null };
@@ -303,10 +325,15 @@ export class Tokens implements Directory {
   #holderOf({ ownerId, name }: HeldToken): Pick<Principal, "kind" | "name"> | null {
     // No account has a name with a colon.
     if (ownerId === null) return { kind: "project", name: `token:${name}` };
-    const owner = this.#accounts.get(ownerId);
+    const owner = this.#ownerOf(ownerId);
+    return owner === null ? null : { kind: owner.kind, name: owner.name };
+  }
+
+  /** An account; null if it has ended, or those of its kind are off. */
+  #ownerOf(id: string): Account | null {
+    const owner = this.#accounts.get(id);
     if (owner === null || owner.revokedAt !== null) return null;
-    if (!this.#accounts.isEnabled(owner.kind)) return null;
-    return { kind: owner.kind, name: owner.name };
+    return this.#accounts.isEnabled(owner.kind) ? owner : null;
   }
 
   /** The statement that ends every token of an account. */

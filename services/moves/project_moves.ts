@@ -138,7 +138,7 @@ export class ProjectMoves {
     await copy.send(REPOSITORY, first, [{ offset: 0, length: (await Deno.stat(first)).size }]);
     await copy.verify();
     await this.#followersIdle();
-    await repositories.handOver(project, async () => {
+    await repositories.handOver(project, caller, async () => {
       const stopped = scheduler.now();
       const resume = await uploads.hold(project);
       try {

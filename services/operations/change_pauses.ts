@@ -125,7 +125,7 @@ export class ChangePauses {
     const begun = here.map(({ project }) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       busy.add(project);
-      const holding = repositories.exclusively(project, () => {
+      const holding = repositories.exclusively(project, null, () => {
         busy.delete(project);
         resolve();
         return released;

@@ -1,9 +1,14 @@
 import { z } from "zod";
+import { channelName } from "../irc/mod.ts";
 import { DEFAULTS } from "./defaults.ts";
 
 const flag = z.boolean();
 const text = z.string();
 const texts = z.array(z.string());
+/** The name of a channel; empty for none. */
+const channel = z.string().refine((name) => name === "" || channelName(name) !== null, {
+  error: "must be the name of a channel",
+});
 const count = z.int().min(0);
 const amount = z.number().min(0);
 
@@ -51,8 +56,8 @@ export const BOTS = {
   }),
   herald: z.object({
     enabled: shown(flag, herald.enabled),
-    channel: shown(text, herald.channel),
-    routes: shown(z.record(z.string(), z.string()), herald.routes),
+    channel: shown(channel, herald.channel),
+    routes: shown(z.record(z.string(), channel), herald.routes),
     rate_limit: shown(amount, herald.rate_limit),
     burst: shown(count, herald.burst),
   }),
@@ -77,8 +82,8 @@ export const BOTS = {
   sentinel: z.object({
     enabled: shown(flag, sentinel.enabled),
     ...model,
-    channel: shown(text, sentinel.channel),
-    mod_channel: shown(text, sentinel.mod_channel),
+    channel: shown(channel, sentinel.channel),
+    mod_channel: shown(channel, sentinel.mod_channel),
     policy: text.optional(),
     window_size: shown(count, sentinel.window_size),
     window_age_sec: shown(count, sentinel.window_age_sec),
@@ -90,14 +95,14 @@ export const BOTS = {
   shepherd: z.object({
     enabled: shown(flag, shepherd.enabled),
     ...model,
-    channels: shown(texts, shepherd.channels),
+    channels: shown(z.array(channel), shepherd.channels),
     goals_source: text.optional(),
     checkin_interval_sec: shown(count, shepherd.checkin_interval_sec),
-    report_channel: shown(text, shepherd.report_channel),
+    report_channel: shown(channel, shepherd.report_channel),
   }),
   snitch: z.object({
     enabled: shown(flag, snitch.enabled),
-    alert_channel: shown(text, snitch.alert_channel),
+    alert_channel: shown(channel, snitch.alert_channel),
     alert_nicks: shown(texts, snitch.alert_nicks),
     monitor_nicks: shown(texts, snitch.monitor_nicks),
     flood_messages: shown(count, snitch.flood_messages),
@@ -109,8 +114,8 @@ export const BOTS = {
   steward: z.object({
     enabled: shown(flag, steward.enabled),
     ...model,
-    channel: text.optional(),
-    mod_channel: shown(text, steward.mod_channel),
+    channel: channel.optional(),
+    mod_channel: shown(channel, steward.mod_channel),
     operator_nicks: shown(texts, steward.operator_nicks),
     dm_on_action: shown(flag, steward.dm_on_action),
     auto_act: shown(flag, steward.auto_act),

@@ -15,6 +15,19 @@ export interface Actor {
   readonly kind: "agent" | "person" | "admin" | "operator" | "project" | "name";
 }
 
+/** The keys of actors with an account. */
+const ACCOUNT_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
+
+/** Whether an actor had an account that is revoked or gone. */
+export function hasEnded(
+  { key }: Pick<Actor, "key">,
+  accounts: Pick<AccountDirectory, "get">,
+): boolean {
+  if (!ACCOUNT_ID.test(key)) return false;
+  const account = accounts.get(key);
+  return account === null || account.revokedAt !== null;
+}
+
 /** The fields of a request's caller on which its actor depends. */
 export interface ActingCaller {
   readonly principal: Principal;

@@ -141,7 +141,7 @@ export class Projects {
       archivedAt: null,
       home: this.#repositories.homes.self,
     };
-    await this.#repositories.create(project, {
+    await this.#repositories.create(project, caller, {
       guideBy: hasGuide ? caller.principal.name : null,
       isTaken: () => this.find(slug) !== null,
       commit: async () => {
@@ -200,7 +200,7 @@ export class Projects {
    */
   async remove(slug: string, caller: Caller): Promise<void> {
     const { project } = this.require(slug);
-    await this.#repositories.remove(project, () =>
+    await this.#repositories.remove(project, caller, () =>
       this.#commit(slug, {
         statements: [
           this.#statements.removal(project, this.#clock()),

@@ -182,10 +182,7 @@ export class ProjectRepositories {
     project: Project,
     { caller, user, intention, coming = 0, write }: RepositoryWrite<Body, Result>,
   ): Promise<Result> {
-    using _turn = await this.#turns.acquire(project.id);
-    // The caller may have been halted while the write waited for its turn.
-    this.#halts.requireGoing(caller.principal);
-    this.homes.requireTaken(project);
+    using _turn = await this.#turnOf(project, caller);
     this.files.requireInPlace(project);
     if (coming !== null) await this.requireRoom(project, caller, coming);
     const origin = originOf(caller);
@@ -220,9 +217,7 @@ export class ProjectRepositories {
     caller: Caller | null,
     push: (repository: PooledRepository, mark: string | null) => Promise<Result>,
   ): Promise<Result> {
-    using _turn = await this.#turns.acquire(project.id);
-    if (caller !== null) this.#halts.requireGoing(caller.principal);
-    this.homes.requireTaken(project);
+    using _turn = await this.#turnOf(project, caller);
     this.files.requireInPlace(project);
     await this.requireRoom(project, caller);
     const mark = caller === null ? null : markOf(originOf(caller), this.#scheduler.now());
@@ -255,10 +250,16 @@ export class ProjectRepositories {
    * Runs a task while nothing is written to a project's repository. If state changes only in such
    * tasks, a check of it inside `write` holds until the write is settled. Never call this inside
    * `write`.
+   *
+   * @param caller in whose name it runs; null for the program's own work
+   * @throws what {@link Caller.confirm} throws
    */
-  async exclusively<T>(project: Pick<Project, "id">, task: () => Promise<T>): Promise<T> {
-    using _turn = await this.#turns.acquire(project.id);
-    this.homes.requireTaken(project);
+  async exclusively<T>(
+    project: Pick<Project, "id">,
+    caller: Caller | null,
+    task: () => Promise<T>,
+  ): Promise<T> {
+    using _turn = await this.#turnOf(project, caller);
     return await task();
   }
 
@@ -274,8 +275,7 @@ export class ProjectRepositories {
    * everything that was in the repository before the call has its event.
    */
   async catchUp(project: Project): Promise<void> {
-    using _turn = await this.#turns.acquire(project.id);
-    this.homes.requireTaken(project);
+    using _turn = await this.#turnOf(project, null);
     await this.#reconciliation.settle(project, null);
   }
 
@@ -285,8 +285,7 @@ export class ProjectRepositories {
    * @throws Conflict if it lacks nothing
    */
   async accept(project: Project, caller: Caller): Promise<void> {
-    using _turn = await this.#turns.acquire(project.id);
-    this.homes.requireTaken(project);
+    using _turn = await this.#turnOf(project, caller);
     return await this.#copies.accept(project, async () => {
       this.places.forget(project);
       const by = { origin: originOf(caller), time: this.#scheduler.now() };
@@ -299,12 +298,14 @@ export class ProjectRepositories {
   /**
    * Makes the repository of a new project.
    *
+   * @param caller in whose name it is made
    * @param guideBy the user who adds a guide for agents; null for none
    * @param isTaken whether another project has taken the slug meanwhile
    * @param commit writes the project's row
    */
   async create(
     project: Project,
+    caller: Caller,
     { guideBy, isTaken, commit }: {
       readonly guideBy: string | null;
       isTaken(): boolean;
@@ -312,6 +313,7 @@ export class ProjectRepositories {
     },
   ): Promise<void> {
     using _turn = await this.#turns.acquire(`slug ${project.slug}`);
+    await caller.confirm?.();
     if (isTaken()) throw new Conflict(`The project "${project.slug}" already exists`);
     await this.files.create(project);
     let place;
@@ -332,8 +334,8 @@ export class ProjectRepositories {
    * Runs a task that gives a project to another node. Nothing is written to it meanwhile, and every
    * write has its events.
    */
-  handOver(project: Project, task: () => Promise<void>): Promise<void> {
-    return this.exclusively(project, async () => {
+  handOver(project: Project, caller: Caller, task: () => Promise<void>): Promise<void> {
+    return this.exclusively(project, caller, async () => {
       await this.#reconciliation.settle(project, null);
       await task();
     });
@@ -347,13 +349,15 @@ export class ProjectRepositories {
   async import(
     project: Project,
     source: ImportSource,
-    { origin, onProgress, signal }: {
+    { origin, caller = null, onProgress, signal }: {
       readonly origin: Origin;
+      /** In whose name it is filled; null for the program's own work. */
+      readonly caller?: Caller | null;
       readonly onProgress?: (done: number, total: number | null) => void;
       readonly signal?: AbortSignal;
     },
   ): Promise<{ readonly report: ImportReport; readonly checkins: number }> {
-    using _turn = await this.#turns.acquire(project.id);
+    using _turn = await this.#turnOf(project, caller);
     await this.requireEmpty(project);
     const { size: coming } = await Deno.stat(source.path);
     await this.requireRoom(project, null, coming);
@@ -398,8 +402,9 @@ export class ProjectRepositories {
    *
    * @throws Unavailable if the disk refuses the folder for removed files; then nothing is removed
    */
-  async remove(project: Project, commit: () => Promise<void>): Promise<void> {
+  async remove(project: Project, caller: Caller, commit: () => Promise<void>): Promise<void> {
     using _turn = await this.#turns.acquire(`slug ${project.slug}`);
+    await caller.confirm?.();
     await this.files.prepareRemoval();
     await commit();
     try {
@@ -448,6 +453,20 @@ export class ProjectRepositories {
     await this.#turns.idle();
     await this.#pool.close();
     await this.downloads.close();
+  }
+
+  /** Waits until nothing is written to a project, and checks that the caller may still write then. */
+  async #turnOf(project: Pick<Project, "id">, caller: Caller | null): Promise<Disposable> {
+    const turn = await this.#turns.acquire(project.id);
+    try {
+      if (caller !== null) this.#halts.requireGoing(caller.principal);
+      await caller?.confirm?.();
+      this.homes.requireTaken(project);
+      return turn;
+    } catch (error) {
+      turn[Symbol.dispose]();
+      throw error;
+    }
   }
 
   async #bytesOf(project: Project): Promise<number> {

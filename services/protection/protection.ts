@@ -45,7 +45,6 @@ export interface Judged {
   readonly project: Project;
   /** The branch that changes. */
   readonly branch: string;
-  readonly actor: Actor;
   /** Whether the caller may administer the project, by both its role and its credential's scope. */
   readonly isAdmin: boolean;
   readonly action: ProtectedAction;

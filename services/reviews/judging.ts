@@ -48,7 +48,7 @@ export class Judging {
     const { database, repositories, protection, store, statements, changes } = this.#options;
     // A check-in from another program begins its round first.
     await repositories.catchUp(project);
-    return await changes.run(project, number, async (review) => {
+    return await changes.run(project, number, caller, async (review) => {
       requireOpen(review);
       if (verdict === "approved") await this.#requireOther(review, actor);
       if (round !== undefined && round !== review.round) {

@@ -1,5 +1,12 @@
-import { Conflict, NotFound } from "../errors.ts";
-import type { Project, ProjectRepositories, Projects } from "../projects/mod.ts";
+import { Conflict, NotFound, ServiceError } from "../errors.ts";
+import type { AccountDirectory, Tokens } from "../identity/mod.ts";
+import {
+  accessOf,
+  hasEnded,
+  type Project,
+  type ProjectRepositories,
+  type Projects,
+} from "../projects/mod.ts";
 import { type Protection, reasonOf, type RequiredCheck } from "../protection/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Claims } from "../tickets/mod.ts";
@@ -16,10 +23,12 @@ export interface LandingConditionsOptions {
   readonly merges: Pick<ReviewMerges, "judge">;
   readonly workspaces: Pick<Workspaces, "get">;
   readonly claims: Pick<Claims, "fence">;
-  readonly protection: Pick<Protection, "requiredChecks">;
+  readonly protection: Pick<Protection, "judge" | "requiredChecks">;
   readonly repositories: Pick<ProjectRepositories, "read">;
   readonly scheduler: Pick<Scheduler, "now">;
-  readonly projects: Pick<Projects, "settingsOf">;
+  readonly projects: Pick<Projects, "get" | "settingsOf">;
+  readonly accounts: Pick<AccountDirectory, "get">;
+  readonly tokens: Pick<Tokens, "today">;
 }
 
 /** A step was prepared for a state that no longer holds. */
@@ -27,7 +36,10 @@ export class Moved extends Error {
   override readonly name = "Moved";
 }
 
-/** The conditions of a landing: an approved review, its ticket's claim, and passed checks. */
+/**
+ * The conditions of a landing: an approved review, its ticket's claim, the right of who asked for it,
+ * and passed checks.
+ */
 export class LandingConditions {
   readonly #options: LandingConditionsOptions;
 
@@ -61,14 +73,50 @@ export class LandingConditions {
     await claims.fence(project, { ticket, actor, generation });
   }
 
-  /** Why a landing's review no longer permits it; null if it does. */
-  async objection(project: Project, { reviewId, tip }: Landing): Promise<Reason | null> {
-    const { review, isApproved, standing } = await this.judge(project, reviewId);
+  /** Why a landing's review, or the right of who asked for it, no longer permits it; null if both do. */
+  async objection(project: Project, landing: Landing): Promise<Reason | null> {
+    const { reviewId, tip } = landing;
+    const judged = await this.judge(project, reviewId);
+    const { review, isApproved, standing } = judged;
     if (review.status === "merged" || review.status === "closed") {
       return { message: `The review is ${review.status}` };
     }
     if (standing.tip !== tip) return { message: "The workspace has a newer check-in" };
-    return isApproved ? null : { message: "The review is no longer approved" };
+    if (!isApproved) return { message: "The review is no longer approved" };
+    const message = await this.#lostRight(project, landing, judged);
+    return message === null ? null : { message };
+  }
+
+  /** Why who asked for a landing could not ask for it today; null if that is still possible. */
+  async #lostRight(
+    project: Project,
+    { queuedBy, askedBy, targetBranch: branch }: Landing,
+    { standing }: JudgedReview,
+  ): Promise<string | null> {
+    const { projects, accounts, tokens, protection } = this.#options;
+    const held = projects.get(project.id);
+    if (askedBy === null || held === null) return null;
+    const { name, tokenId } = askedBy;
+    const asker = tokens.today(askedBy);
+    if (asker === null) {
+      const isTokens = tokenId !== null && !hasEnded({ key: askedBy.id ?? "" }, accounts);
+      const ended = isTokens ? "token" : "account";
+      return `"${name}" asked for it, and its ${ended} has ended`;
+    }
+    if (hasEnded(queuedBy, accounts)) {
+      return `It was asked for in the name of "${queuedBy.name}", whose account has ended`;
+    }
+    const { isAdmin, require } = accessOf(held, asker);
+    try {
+      require("write", false);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return `"${name}" asked for it, and may no longer merge: ${error.message}`;
+    }
+    const { tip } = standing;
+    const question = { project, branch, isAdmin, tip, review: standing };
+    const judgement = await protection.judge({ ...question, action: "queue" });
+    return judgement.isAllowed ? null : judgement.reason;
   }
 
   /** @throws NotFound if the review is gone */

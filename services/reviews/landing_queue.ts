@@ -2,7 +2,7 @@ import { monotonicFactory } from "ulid";
 import type { Database, Statement } from "../database/mod.ts";
 import { Conflict, Forbidden, NotFound } from "../errors.ts";
 import type { EventLog } from "../events/mod.ts";
-import { type AccountDirectory, originOf } from "../identity/mod.ts";
+import { type AccountDirectory, type Identity, originOf, type Tokens } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Project, ProjectRepositories, Projects } from "../projects/mod.ts";
 import type { Protection, RequiredCheck } from "../protection/mod.ts";
@@ -22,14 +22,16 @@ const MAX_QUEUED = 1000;
 
 export interface LandingQueueOptions {
   readonly database: Database;
-  readonly projects: Pick<Projects, "get" | "settingsOf">;
+  readonly projects: Pick<Projects, "get" | "settingsOf" | "onChanged">;
   readonly repositories: ProjectRepositories;
   readonly accounts: Pick<AccountDirectory, "get">;
+  readonly tokens: Pick<Tokens, "today">;
+  readonly identity: Pick<Identity, "onEnded">;
   readonly reviews: Reviews;
   readonly merges: Pick<ReviewMerges, "judge">;
   readonly workspaces: Pick<Workspaces, "merged" | "get">;
   readonly claims: Pick<Claims, "fence">;
-  readonly protection: Pick<Protection, "require" | "requiredChecks" | "ruleOf">;
+  readonly protection: Pick<Protection, "judge" | "require" | "requiredChecks" | "ruleOf">;
   readonly eventLog: Pick<EventLog, "follow">;
   readonly scheduler: Scheduler;
   readonly log: Log;
@@ -102,7 +104,7 @@ export class LandingQueue {
   ): Promise<Omit<QueuedLanding, "checks">> {
     const { database, repositories, reviews, protection, scheduler } = this.#options;
     await repositories.catchUp(project);
-    const landing = await repositories.exclusively(project, async () => {
+    const landing = await repositories.exclusively(project, caller, async () => {
       const review = await reviews.require(project, number);
       const waiting = await this.store.openOf(review.id);
       if (waiting !== null) return waiting;
@@ -112,7 +114,7 @@ export class LandingQueue {
       if (!isApproved) throw new Conflict("Review must be approved before landing");
       const { targetBranch: branch } = review;
       await this.#conditions.fence(project, review, { actor, generation });
-      const question = { project, branch, actor, isAdmin, tip: standing.tip, review: standing };
+      const question = { project, branch, isAdmin, tip: standing.tip, review: standing };
       await protection.require({ ...question, action: "queue" });
       await this.#conditions.requireNews(project, {
         reviewId: review.id,
@@ -137,6 +139,7 @@ export class LandingQueue {
         candidate: null,
         reason: null,
         queuedBy: { key: actor.key, name: actor.name },
+        askedBy: caller.principal,
         queuedAt: now,
         testingSince: null,
         endedAt: null,

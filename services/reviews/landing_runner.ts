@@ -1,6 +1,7 @@
-import { Conflict } from "../errors.ts";
+import { Conflict, InsufficientStorage } from "../errors.ts";
 import type { EventLog } from "../events/mod.ts";
 import type { Log } from "../log.ts";
+import type { Identity } from "../identity/mod.ts";
 import type { Project, ProjectRepositories, Projects } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { type LandingConditions, Moved } from "./landing_conditions.ts";
@@ -24,12 +25,11 @@ const EVENTS = [
   "project.review",
   "project.workspace",
   "project.protection_changed",
-  "project.unarchived",
-  "project.changed",
 ];
 
 export interface LandingRunnerOptions {
-  readonly projects: Pick<Projects, "get" | "settingsOf">;
+  readonly projects: Pick<Projects, "get" | "settingsOf" | "onChanged">;
+  readonly identity: Pick<Identity, "onEnded">;
   readonly repositories: ProjectRepositories;
   readonly store: LandingStore;
   readonly steps: LandingSteps;
@@ -56,14 +56,18 @@ export class LandingRunner {
   readonly #running = new Map<string, { again: boolean; readonly done: Promise<void> }>();
   readonly #timers = new Map<string, () => void>();
   #unfollow: () => void = () => {};
-  #unlisten: () => void = () => {};
+  readonly #unlisten = new DisposableStack();
+  #isAsked = false;
   #isClosed = false;
 
   constructor(options: LandingRunnerOptions) {
     this.#options = options;
   }
 
-  /** Continues every queue, now and after each event that may advance one. */
+  /**
+   * Continues every queue, now and after each event that may advance one, or change of the rights of
+   * those who asked for landings.
+   */
   async start(): Promise<void> {
     const following = this.#options.eventLog.follow({ types: EVENTS }, {
       message: ({ data }) => {
@@ -75,8 +79,11 @@ export class LandingRunner {
     });
     this.#unfollow = () => following.close();
     following.more();
-    this.#unlisten = this.#options.halts.onChanged(() => void this.#advanceAll());
-    this.#options.repositories.homes.onChanged(({ id }, isHere) => {
+    const { halts, identity, projects, repositories } = this.#options;
+    this.#unlisten.defer(halts.onChanged(() => this.#askAll()));
+    this.#unlisten.defer(identity.onEnded(() => this.#askAll()));
+    projects.onChanged(() => this.#askAll());
+    repositories.homes.onChanged(({ id }, isHere) => {
       if (isHere) this.advance(id);
     });
     await this.#advanceAll();
@@ -86,7 +93,7 @@ export class LandingRunner {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#unfollow();
-    this.#unlisten();
+    this.#unlisten.dispose();
     for (const cancel of this.#timers.values()) cancel();
     await Promise.all(Array.from(this.#running.values(), ({ done }) => done));
   }
@@ -107,6 +114,16 @@ export class LandingRunner {
     this.#running.set(id, state);
   }
 
+  /** Advances every queue once what has begun is done: many projects may change at the same time. */
+  #askAll(): void {
+    if (this.#isAsked || this.#isClosed) return;
+    this.#isAsked = true;
+    queueMicrotask(() => {
+      this.#isAsked = false;
+      void this.#advanceAll();
+    });
+  }
+
   async #advanceAll(): Promise<void> {
     const { store, log } = this.#options;
     try {
@@ -116,10 +133,11 @@ export class LandingRunner {
     }
   }
 
-  /** Whether a landing waits because the agent behind it is halted. */
-  #isHeld({ queuedBy }: Landing): boolean {
+  /** Whether a landing waits because an agent behind it is halted. */
+  #isHeld({ queuedBy, askedBy }: Landing): boolean {
     const { halts } = this.#options;
-    return halts.coversEverybody || halts.reasonById(queuedBy.key) !== null;
+    return halts.coversEverybody || halts.reasonById(queuedBy.key) !== null ||
+      halts.reasonById(askedBy?.id ?? null) !== null;
   }
 
   async #run(id: string, state: { again: boolean }): Promise<void> {
@@ -227,7 +245,7 @@ export class LandingRunner {
       if (reason !== null) await steps.giveBack(project, landing, reason);
     } catch (error) {
       if (error instanceof Moved) return;
-      if (!(error instanceof Conflict)) throw error;
+      if (!(error instanceof Conflict || error instanceof InsufficientStorage)) throw error;
       await steps.giveBack(project, landing, { message: error.message });
     }
   }
@@ -247,6 +265,9 @@ export class LandingRunner {
       await steps.land(project, landing, check);
     } catch (error) {
       if (error instanceof Moved) return;
+      if (error instanceof InsufficientStorage) {
+        return await steps.giveBack(project, landing, { message: error.message });
+      }
       if (!(error instanceof Conflict)) throw error;
       const { targetBranch: branch, base } = landing;
       const tip = await repositories.read(project, (it) => it.branchTip(branch));

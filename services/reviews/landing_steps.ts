@@ -162,7 +162,7 @@ export class LandingSteps {
     caller: Caller = this.#callerOf(landing),
   ): Promise<void> {
     const { database, repositories, store, clock } = this.#options;
-    const isEnded = await repositories.exclusively(project, async () => {
+    const isEnded = await repositories.exclusively(project, caller, async () => {
       const current = await store.get(landing.id);
       if (current === null || current.endedAt !== null) return true;
       const by = { origin: originOf(caller), now: clock() };
@@ -174,6 +174,8 @@ export class LandingSteps {
     await repositories.write(project, {
       caller,
       user: landing.queuedBy.name,
+      // What ends work is done although there is no room.
+      coming: null,
       write: (repository, stamp) =>
         repository.changeTags({ ...stamp, changes: [{ sign: "+", name: "closed", target }] }),
     });

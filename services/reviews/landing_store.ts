@@ -7,6 +7,7 @@ import {
   statement,
   type Tables,
 } from "../database/mod.ts";
+import type { Principal } from "../identity/mod.ts";
 import { type Actor, type Project, projectEvent } from "../projects/mod.ts";
 import type { By } from "./statements.ts";
 
@@ -44,7 +45,10 @@ export interface Landing {
   /** The merge that is tested and lands. */
   readonly candidate: string | null;
   readonly reason: Reason | null;
+  /** In whose name it lands. */
   readonly queuedBy: Pick<Actor, "key" | "name">;
+  /** Who sent the request; null for one from before this was kept. */
+  readonly askedBy: Principal | null;
   readonly queuedAt: number;
   readonly testingSince: number | null;
   readonly endedAt: number | null;
@@ -165,6 +169,7 @@ export class LandingStore {
       reason: null,
       queued_by_key: landing.queuedBy.key,
       queued_by_name: landing.queuedBy.name,
+      asked_by: landing.askedBy === null ? null : textOf(landing.askedBy),
       queued_at: landing.queuedAt,
       testing_since: null,
       ended_at: null,
@@ -237,10 +242,20 @@ function landingOf(row: LandingRow): Landing {
     candidate: row.candidate,
     reason: row.reason === null ? null : JSON.parse(row.reason),
     queuedBy: { key: row.queued_by_key, name: row.queued_by_name },
+    askedBy: row.asked_by === null ? null : principalOf(row.asked_by),
     queuedAt: row.queued_at,
     testingSince: row.testing_since,
     endedAt: row.ended_at,
   };
+}
+
+function textOf({ scopes, ...principal }: Principal): string {
+  return JSON.stringify({ ...principal, scopes: [...scopes] });
+}
+
+function principalOf(text: string): Principal {
+  const kept = JSON.parse(text);
+  return { ...kept, scopes: new Set(kept.scopes) };
 }
 
 function event(project: Project, landing: Landing, { origin, now }: By): NewEvent {

@@ -71,7 +71,7 @@ export class ReviewMarking {
   /** Marks a review that has no ticket to close. */
   #markAlone(project: Project, { id }: Review, { caller }: Pick<ReviewRequest, "caller">) {
     const { database, repositories, clock, changeOf } = this.#options;
-    return repositories.exclusively(project, async () => {
+    return repositories.exclusively(project, caller, async () => {
       const review = await this.#require(project, { id });
       await database.commit(
         await changeOf(project, review, { origin: originOf(caller), now: clock() }),

@@ -139,7 +139,7 @@ export class ReviewMerges {
    * the review resolves.
    */
   async #gate(
-    { project, workspace, target, tip, actor, isAdmin, extra }: GatedMerge,
+    { project, workspace, target, tip, isAdmin, extra }: GatedMerge,
   ): Promise<readonly string[]> {
     const { reviews, protection } = this.#options;
     const id = reviewIn(extra);
@@ -160,7 +160,7 @@ export class ReviewMerges {
     }
     const standing = judged?.standing ?? null;
     const subjects = [workspace.owner, ...isLinked ? [review.author] : []];
-    const question = { project, branch: target, actor, isAdmin, tip, subjects, review: standing };
+    const question = { project, branch: target, isAdmin, tip, subjects, review: standing };
     await protection.require({ ...question, action: "merge" });
     return isLinked && review.ticket !== null ? [review.ticket] : [];
   }

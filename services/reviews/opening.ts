@@ -67,6 +67,7 @@ export class ReviewOpening implements SubmissionPart {
     }
     return await this.#options.repositories.exclusively(
       project,
+      by.caller,
       () => this.#create(project, request, by),
     );
   }

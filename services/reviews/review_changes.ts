@@ -34,9 +34,15 @@ export class ReviewChanges {
    *
    * @throws NotFound
    */
-  run<T>(project: Project, number: number, change: (review: Review) => Promise<T>): Promise<T> {
+  run<T>(
+    project: Project,
+    number: number,
+    caller: Caller,
+    change: (review: Review) => Promise<T>,
+  ): Promise<T> {
     return this.#options.repositories.exclusively(
       project,
+      caller,
       async () => await change(await this.require(project, number)),
     );
   }

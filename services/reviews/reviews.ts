@@ -164,7 +164,7 @@ export class Reviews {
     names: readonly string[],
     { caller, actor }: ReviewRequest,
   ): Promise<Review> {
-    return this.#changes.run(project, number, async (review) => {
+    return this.#changes.run(project, number, caller, async (review) => {
       requireOpen(review);
       const owner = await this.#changes.ownerOf(review);
       const authors = [review.author.key, ...owner === null ? [] : [owner.key]];
@@ -194,7 +194,7 @@ export class Reviews {
     name: string,
     { caller, actor, isAdmin }: ReviewRequest,
   ): Promise<Review> {
-    return this.#changes.run(project, number, async (review) => {
+    return this.#changes.run(project, number, caller, async (review) => {
       const account = this.#options.accounts.find(name);
       const asked = (await this.reviewers.of([review])).get(review.id) ?? [];
       if (account === null || !asked.includes(account.name)) {
@@ -226,7 +226,7 @@ export class Reviews {
     if (comment.line_number !== null && comment.file_path === "") {
       throw new Invalid('"line_number" needs "file_path"');
     }
-    return await this.#changes.run(project, id, async (review) => {
+    return await this.#changes.run(project, id, caller, async (review) => {
       await requireQuotaForComment(this.store, review, actor);
       if (comment.file_path !== "") await this.#requireLine(project, review, comment);
       const by = this.#changes.by(caller, actor);
@@ -282,7 +282,7 @@ export class Reviews {
    */
   close(project: Project, number: number, request: ReviewRequest): Promise<Review> {
     const { caller, actor, isAdmin } = request;
-    return this.#changes.run(project, number, async (review) => {
+    return this.#changes.run(project, number, caller, async (review) => {
       if (review.status === "closed") return review;
       requireOpen(review);
       const { workspaces } = this.#options;

@@ -1,6 +1,6 @@
 import { type Change, type Database, Unchanged } from "../database/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
-import type { Projects } from "../projects/mod.ts";
+import { hasEnded, type Projects } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { ClaimStatements } from "./claim_statements.ts";
 import type { Claim, ClaimOutcome, Holder } from "./records.ts";
@@ -31,14 +31,8 @@ export class ClaimLeases {
     return isRunning && !this.isRevoked(claim.holder);
   }
 
-  /**
-   * Only accounts can be revoked. Their keys are ULIDs; other actors' keys are words or contain a
-   * colon.
-   */
-  isRevoked({ key }: Holder): boolean {
-    if (!/^[0-9A-HJKMNP-TV-Z]{26}$/.test(key)) return false;
-    const account = this.#options.accounts.get(key);
-    return account === null || account.revokedAt !== null;
+  isRevoked(holder: Holder): boolean {
+    return hasEnded(holder, this.#options.accounts);
   }
 
   /** The outcome of a claim that holds no more, even if its end is not written yet. */

@@ -210,7 +210,7 @@ export class Claims {
     ticket: string,
     { caller, actor, generation, isAdmin }: ClaimRequest & { readonly isAdmin: boolean },
   ): Promise<Claim> {
-    return this.#options.repositories.exclusively(project, async () => {
+    return this.#options.repositories.exclusively(project, caller, async () => {
       const claim = this.active(project, ticket);
       if (claim === null) throw new NotFound("No active claim for this ticket");
       const isOwn = claim.holder.key === actor.key;
@@ -369,7 +369,7 @@ export class Claims {
     const held = projects.get(claim.projectId);
     const end: ClaimEnd = { outcome, now: scheduler.now(), origin: SYSTEM, mustChange: true };
     if (held !== null) await repositories.catchUp(held.project);
-    await repositories.exclusively({ id: claim.projectId }, async () => {
+    await repositories.exclusively({ id: claim.projectId }, null, async () => {
       const current = this.book.find(claim.projectId, claim.ticket);
       if (current?.id !== claim.id || this.#leases.isLive(current)) return;
       await database.commit(

@@ -142,14 +142,18 @@ export class Uploads {
    * @throws NotFound if there is no such release; Conflict, TooLarge
    * @throws TooMany if the unfinished uploads of the actor or the project exceed a bound
    */
-  async create(project: Project, asked: NewUpload, actor: Actor): Promise<UploadView> {
+  async create(
+    project: Project,
+    asked: NewUpload,
+    { caller, actor }: Pick<ReleaseRequest, "caller"> & Pick<UploadViewer, "actor">,
+  ): Promise<UploadView> {
     const { tag, name, contentType, length } = asked;
     if (length > this.maxBytes) {
       throw new TooLarge(`The file is larger than ${this.maxBytes} bytes`);
     }
     await this.#options.releases.files.requireRoom(project, tag, name);
     await this.#options.repositories.requireRoom(project, null, length);
-    return await this.#options.repositories.exclusively(project, async () => {
+    return await this.#options.repositories.exclusively(project, caller, async () => {
       await this.#makeRoom(project, length, actor);
       const now = this.#options.scheduler.now();
       const row: Row = {

@@ -1,14 +1,11 @@
 import { Conflict, Forbidden } from "../errors.ts";
 import type { PooledRepository } from "../fossil/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
-import type { Project } from "../projects/mod.ts";
+import { hasEnded, type Project } from "../projects/mod.ts";
 import { fenceGivingUp, type FenceRequest } from "../tickets/mod.ts";
 import type { WorkFence, WorkRequest } from "./interfaces.ts";
 import { branchOf, type Workspace, type WorkspaceLine } from "./records.ts";
 import type { WorkspaceStore } from "./store.ts";
-
-/** Keys of accounts are ULIDs; other actors' keys are words or contain a colon. */
-const ACCOUNT_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** Decides who may change a workspace. */
 export class WorkspaceAuthorization {
@@ -104,10 +101,8 @@ export class WorkspaceAuthorization {
   }
 
   /** Whether the owner's account is removed or revoked. */
-  isOrphan({ owner: { key } }: Workspace): boolean {
-    if (!ACCOUNT_ID.test(key)) return false;
-    const account = this.#accounts.get(key);
-    return account === null || account.revokedAt !== null;
+  isOrphan({ owner }: Workspace): boolean {
+    return hasEnded(owner, this.#accounts);
   }
 }
 

@@ -56,7 +56,7 @@ export class TakingOver {
       );
       return taken;
     };
-    return quota.give(actor.key, () => repositories.exclusively(project, take));
+    return quota.give(actor.key, () => repositories.exclusively(project, caller, take));
   }
 
   /**

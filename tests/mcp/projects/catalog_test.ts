@@ -147,3 +147,40 @@ Deno.test("older revisions get the answers as text alone", async () => {
     }
   });
 });
+
+/** The bounds of the numbers that an argument may be, in one of its forms. */
+function numbersOf(schema: object): number[] {
+  const { type, minimum, maximum, anyOf = [] } = schema as {
+    readonly type?: string;
+    readonly minimum?: number;
+    readonly maximum?: number;
+    readonly anyOf?: readonly object[];
+  };
+  const own = type === "integer" || type === "number"
+    ? [minimum === undefined ? [] : minimum - 1, maximum === undefined ? [] : maximum + 1].flat()
+    : [];
+  return [...own, ...anyOf.flatMap(numbersOf)].filter(Number.isSafeInteger);
+}
+
+Deno.test("a number out of range is refused with the same words as a text that says it, by every tool", async () => {
+  await withTools(async (test) => {
+    const differing: string[] = [];
+    for (const { name, inputSchema } of await test.tools(test.operator)) {
+      const { required = [], properties } = inputSchema;
+      const others = Object.fromEntries(
+        required.map((key) => [key, key === "slug" ? "demo" : "x1"]),
+      );
+      for (const [argument, schema] of Object.entries(properties)) {
+        for (const number of numbersOf(schema)) {
+          const input = (value: unknown) => ({ ...others, [argument]: value });
+          const said = await test.fail(name, input(number), test.operator);
+          const written = await test.fail(name, input(String(number)), test.operator);
+          if (said !== written) differing.push(`${name} ${argument}: ${said} / ${written}`);
+        }
+      }
+    }
+    assert.deepEqual(differing, []);
+    const asked = { text: "Deploy?", deadline: "2" };
+    assert.match(await test.fail("ask_human", asked), /"deadline" must be at least \d+ seconds/);
+  });
+});

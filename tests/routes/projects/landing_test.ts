@@ -359,3 +359,188 @@ Deno.test("the landing queue waits while agents are halted, and its time limit b
     assert.equal((await trunkOf(test)).uuid, landed.candidate);
   });
 });
+
+/** Somebody asks for a landing and then loses the right, seen in the reason of its return. */
+interface LostRight {
+  readonly what: string;
+  /** Who asks: the value of `Authorization`, and what `agent_id` it names. */
+  ask(test: TestProject): Promise<{ readonly as: string | undefined; readonly named?: string }>;
+  lose(test: TestProject): Promise<unknown>;
+  readonly reason: RegExp;
+}
+
+/** Sends a request of the operator, which must succeed; gives its JSON, or null. */
+async function operate({ api }: Pick<TestProject, "api">, request: string, body?: unknown) {
+  const response = await api.send(body === undefined ? { request } : { request, body });
+  const text = await response.text();
+  assert.ok(response.ok, `${request}\n${text}`);
+  return text === "" ? null : JSON.parse(text);
+}
+
+/** A new token of an agent; gives its value for `Authorization`. */
+async function tokenOf(test: TestProject, owner: string, scopes = ["read", "write"]) {
+  const request = { owner, name: `${owner}-2`, scopes };
+  const { token } = await operate(test, "POST /v1/tokens", request);
+  return `Bearer ${token}`;
+}
+
+/** The id of the newest token with a name. */
+async function idOfToken(test: TestProject, name: string): Promise<string> {
+  const tokens: { id: string; name: string }[] = await operate(test, "GET /v1/tokens");
+  return tokens.find((one) => one.name === name)?.id ?? "";
+}
+
+const member = (name: string, role: string) => (test: TestProject) =>
+  operate(test, `PUT /v1/projects/demo/members/${name}`, { role });
+
+const LOST_RIGHTS: readonly LostRight[] = [
+  {
+    what: "its membership",
+    ask: ({ caller }) => Promise.resolve({ as: caller }),
+    lose: (test) => operate(test, "DELETE /v1/projects/demo/members/caller"),
+    reason: /"caller" asked for it, and may no longer merge: Only members with the role write/,
+  },
+  {
+    what: "the role that may write",
+    ask: ({ caller }) => Promise.resolve({ as: caller }),
+    lose: member("caller", "read"),
+    reason: /"caller" asked for it, and may no longer merge: Only members with the role write/,
+  },
+  {
+    what: "its account, which is revoked",
+    ask: ({ caller }) => Promise.resolve({ as: caller }),
+    lose: (test) => operate(test, "POST /v1/agents/caller/revoke"),
+    reason: /"caller" asked for it, and its account has ended/,
+  },
+  {
+    what: "its account, which is removed",
+    ask: ({ caller }) => Promise.resolve({ as: caller }),
+    lose: (test) => operate(test, "DELETE /v1/agents/caller"),
+    reason: /"caller" asked for it, and its account has ended/,
+  },
+  {
+    what: "the token of a project",
+    ask: async ({ api }) => ({ as: (await projectToken(api, "write"))[0] }),
+    lose: async (test) => operate(test, `DELETE /v1/tokens/${await idOfToken(test, "ci")}`),
+    reason: /"token:ci" asked for it, and its token has ended/,
+  },
+  {
+    what: "the token of an agent",
+    ask: async (test) => ({ as: await tokenOf(test, "other") }),
+    lose: async (test) => operate(test, `DELETE /v1/tokens/${await idOfToken(test, "other-2")}`),
+    reason: /"other" asked for it, and its token has ended/,
+  },
+  {
+    what: "the role admin, with which it named somebody without an account",
+    ask: async (test) => {
+      await member("other", "admin")(test);
+      return { as: await tokenOf(test, "other", ["admin"]), named: "build-9" };
+    },
+    lose: (test) => operate(test, "DELETE /v1/projects/demo/members/other"),
+    reason: /"other" asked for it, and may no longer merge: Only members with the role write/,
+  },
+  {
+    what: "nothing, but who was named by the operator is revoked",
+    ask: () => Promise.resolve({ as: undefined, named: "caller" }),
+    lose: (test) => operate(test, "POST /v1/agents/caller/revoke"),
+    reason: /It was asked for in the name of "caller", whose account has ended/,
+  },
+];
+
+Deno.test("a landing asked for by somebody who may no longer merge comes back at once, and the next goes on", async (step) => {
+  for (const { what, ask, lose, reason } of LOST_RIGHTS) {
+    await step.step(`who lost ${what}`, async () => {
+      await withProject(async (test) => {
+        const { answer, api } = test;
+        const before = await trunkOf(test);
+        await protect(test);
+        const one = await approved(test, { name: "one" });
+        const two = await approved(test, { name: "two", path: "b.txt" });
+        const { as, named } = await ask(test);
+        const body = named === undefined ? {} : { agent_id: named };
+        const asked = as === undefined ? { body } : { as, body };
+        await answer(`POST /api/reviews/${one}/land`, asked);
+        await answer(`POST /api/reviews/${two}/land`, {});
+        const { candidate } = await landingOf(test, one, isTesting);
+        await lose(test);
+        const returned = await landingOf(test, one, isReturned);
+        assert.match(returned.reason ?? "", reason);
+        await report(test, candidate, "success");
+        const next = await landingOf(test, two, isTesting);
+        await report(test, next.candidate, "success");
+        await landingOf(test, two, isLanded);
+        const trunk = await trunkOf(test);
+        assert.deepEqual([trunk.uuid, trunk.parents[0]], [next.candidate, before.uuid]);
+        const { events } = await api.services.eventLog.read({
+          after: 0,
+          types: ["project.landing"],
+        });
+        const told = events.filter(({ data }) => data["review"] === one).at(-1)?.data;
+        assert.deepEqual([told?.["status"], told?.["reason"]], ["returned", returned.reason]);
+      });
+    });
+  }
+});
+
+Deno.test("what others lose, and whom the operator names, keep no landing from its branch", async () => {
+  await withProject(async (test) => {
+    const { answer } = test;
+    await protect(test);
+    const one = await approved(test, { name: "one" });
+    const two = await approved(test, { name: "two", path: "b.txt" });
+    await answer(`POST /api/reviews/${one}/land`, { body: { agent_id: "stranger-1" } });
+    await answer(`POST /api/reviews/${two}/land`, { body: { agent_id: "no-account" } });
+    await operate(test, "DELETE /v1/projects/demo/members/other");
+    await member("caller", "read")(test);
+    for (const review of [one, two]) {
+      const { candidate } = await landingOf(test, review, isTesting);
+      await report(test, candidate, "success");
+      await landingOf(test, review, isLanded);
+    }
+  });
+});
+
+Deno.test("a landing that an admin asked for past a rule comes back once that admin only writes", async () => {
+  await withProject(async (test) => {
+    const { answer } = test;
+    await member("other", "admin")(test);
+    const admin = await tokenOf(test, "other", ["admin"]);
+    await answer("PUT /api/protection", {
+      body: [{ pattern: "trunk", contexts: ["ci"], merge: "admin" }],
+    });
+    const one = await approved(test, { name: "one" });
+    await answer(`POST /api/reviews/${one}/land`, { as: admin });
+    await landingOf(test, one, isTesting);
+    await member("other", "write")(test);
+    const { reason } = await landingOf(test, one, isReturned);
+    assert.match(reason ?? "", /^Branch 'trunk' is protected: /);
+  });
+});
+
+Deno.test("a landing for which its project has no more room comes back and says so, and the next one too", async () => {
+  await withProject(async (test) => {
+    const { answer, caller } = test;
+    await protect(test);
+    const one = await approved(test, { name: "one" });
+    const two = await approved(test, { name: "two", path: "b.txt" });
+    for (const review of [one, two]) await land(test, review);
+    const { candidate } = await landingOf(test, one, isTesting);
+    await answer("POST /api/workspaces/create", { as: caller, body: { name: "full" } });
+    const changes = Array.from({ length: 6 }, (_, index) => {
+      const bytes = crypto.getRandomValues(new Uint8Array(60_000));
+      return { path: `${index}.bin`, content_base64: btoa(String.fromCharCode(...bytes)) };
+    });
+    await answer("POST /api/workspaces/full/commit", {
+      as: caller,
+      body: { message: "Fill", changes },
+    });
+    await report(test, candidate, "success");
+    for (const review of [one, two]) {
+      const { reason } = await landingOf(test, review, isReturned);
+      assert.match(
+        reason ?? "",
+        /^The project "demo" has \d+ bytes of \d+ \(limits\.project_bytes\)/,
+      );
+    }
+  }, { config: { limits: { project_bytes: 450_000 } } });
+});

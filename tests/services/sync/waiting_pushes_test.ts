@@ -66,7 +66,7 @@ async function inOrder<T>(
 ): Promise<T[]> {
   const { repositories } = scene.test.api.services.hosting;
   const running: Promise<T>[] = [];
-  await repositories.exclusively(scene.test.project, async () => {
+  await repositories.exclusively(scene.test.project, null, async () => {
     for (const { method, run } of calls) {
       const waits = onCall(repositories, method);
       running.push(run());
@@ -87,7 +87,7 @@ Deno.test(
           const card = fileOf(scene.checkin(scene.feature, { comment: "late" }));
           const waits = onCall(repositories, "receive");
           let reply: ReturnType<HostileScene["send"]> | undefined;
-          await repositories.exclusively(scene.test.project, async () => {
+          await repositories.exclusively(scene.test.project, null, async () => {
             reply = scene.send({ cards: [card] });
             await waits;
             await end(scene);
@@ -109,7 +109,7 @@ Deno.test("a push that waited until its project was removed is refused", async (
       null,
       null,
     ];
-    await repositories.exclusively(scene.test.project, async () => {
+    await repositories.exclusively(scene.test.project, null, async () => {
       reply = scene.send({ cards: [fileOf(scene.checkin(scene.feature))] });
       await waits;
       removal = projects.remove("demo", BY_OPERATOR);
@@ -137,7 +137,7 @@ Deno.test("a push that waited for an import meets the imported repository", asyn
     const login = { user: "caller", password: caller.slice("Bearer ".length) };
     const push = () => exchange((request) => fetch(request), `${origin}${base}`, { cards, login });
     let calls: [Promise<unknown>, ReturnType<typeof push>] | undefined;
-    await repositories.exclusively(project, async () => {
+    await repositories.exclusively(project, null, async () => {
       const importing = repositories.import(project, { path, format: "git" }, by);
       const waits = onCall(repositories, "receive");
       calls = [importing, push()];
