@@ -48,8 +48,12 @@ Deno.test("an answer counts that came in time, though the main thread stood stil
     wantsProgress: false,
     hashing: null,
   });
+  // It may be refused before this thread looks again.
+  call.catch(() => {});
   worker.postMessage("begin");
-  while (!lane.load.running) await new Promise((resolve) => setTimeout(resolve, 0));
+  while (!lane.load.running && Atomics.load(answers, 0) === 0) {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
   Atomics.wait(answers, 0, 0);
   Atomics.wait(answers, 0, 1, 500);
   await assert.rejects(call, /No such file/);
@@ -86,10 +90,10 @@ Deno.test("a timer that runs although it was cleared interrupts no other job", a
     submit(null);
     submit(null);
     worker.onmessage(new MessageEvent("message", { data: { kind: "ready" } }));
-    assert.equal(timers.length, 1);
+    const patience = timers.at(-1);
     const refused = { kind: "refused", code: "missing", message: "No such file" } as const;
     worker.onmessage(new MessageEvent("message", { data: { kind: "answer", answer: refused } }));
-    timers[0]?.();
+    patience?.();
     assert.equal(Atomics.load(interrupt, 0), 0);
   });
   await lane.close();
