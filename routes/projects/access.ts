@@ -3,7 +3,7 @@ import { createMiddleware } from "hono/factory";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Forbidden } from "../../services/errors.ts";
 import type { Action } from "../../services/identity/mod.ts";
-import { accessProject } from "../../services/projects/mod.ts";
+import { accessProject, type ProjectAccess } from "../../services/projects/mod.ts";
 import type { AppEnv } from "../environment.ts";
 import type { Exceptions } from "../middleware/access.ts";
 
@@ -30,17 +30,24 @@ export function enterProject(
 /**
  * Creates what looks once more what a caller may do in the project of its request.
  *
- * @throws NotFound, and Forbidden if the caller has ceased to be an admin: the request may have been
- * judged as an admin's
+ * @throws NotFound; Forbidden if the caller was an admin and is none now
  */
 export function enterProjectAgain(services: AccessServices): (context: Context<AppEnv>) => void {
   return (context) => {
     const { project: { slug }, isAdmin } = context.get("access");
     enterProject(context, services, slug);
-    if (isAdmin && !context.get("access").isAdmin) {
-      throw new Forbidden("Your role in the project has just changed: send the request again");
-    }
+    requireStillAdmin(isAdmin, context.get("access"));
   };
+}
+
+/**
+ * Refuses a request that was judged as an admin's if its caller has ceased to be one.
+ *
+ * @throws Forbidden
+ */
+export function requireStillAdmin(wasAdmin: boolean, now: ProjectAccess): void {
+  if (!wasAdmin || now.isAdmin) return;
+  throw new Forbidden("Your role in the project has just changed: send the request again");
 }
 
 /** Middleware that requires a right in the project, and room for what changes it. */

@@ -9,6 +9,7 @@ import type { Operation, ValueOf } from "../../services/projects/operation.ts";
 import type { AppEnv } from "../context.ts";
 import { enterProjectAgain } from "./access.ts";
 import { InnerCalls } from "./inner_calls.ts";
+import { requireStillAdmin } from "./access.ts";
 import { reachableProjects } from "./reachable.ts";
 
 /** What callers inside this process need of the services. */
@@ -91,9 +92,22 @@ export class ProjectApi {
     caller: Caller,
   ): Promise<ValueOf<Ok, New>> {
     const { projects, repositories: { homes } } = this.#services.hosting;
-    const access = accessProject(projects, slug, caller.principal);
-    homes.require(access.project);
-    return await operation.invoke(this.#services, input, { access, caller });
+    const enter = () => {
+      const access = accessProject(projects, slug, caller.principal);
+      homes.require(access.project);
+      return access;
+    };
+    const access = enter();
+    const confirm = async () => {
+      await caller.confirm?.();
+      const now = enter();
+      requireStillAdmin(access.isAdmin, now);
+      operation.authorize(now, this.#services.space);
+    };
+    return await operation.invoke(this.#services, input, {
+      access,
+      caller: { ...caller, confirm },
+    });
   }
 
   /**

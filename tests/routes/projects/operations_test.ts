@@ -7,6 +7,7 @@ import { operationTable } from "../../../scripts/operation_table.ts";
 import { Forbidden, Invalid, NotFound, Unavailable } from "../../../services/errors.ts";
 import type { Caller, Scope } from "../../../services/identity/mod.ts";
 import { createTicket, getTicket, listTickets } from "../../../services/tickets/operations.ts";
+import { BY_OPERATOR } from "../../support/services.ts";
 import { withProject } from "../../support/projects.ts";
 
 /** Routes that are no operations yet. A change that makes one an operation lowers the number. */
@@ -24,7 +25,7 @@ Deno.test("the table of operations is what `deno task reference` writes", async 
 });
 
 Deno.test("an operation that is called in this process checks what its route checks", async () => {
-  await withProject(async ({ api, caller, outsider }) => {
+  await withProject(async ({ api, project, caller, outsider }) => {
     let isFull = false;
     const space = {
       require() {
@@ -57,6 +58,17 @@ Deno.test("an operation that is called in this process checks what its route che
     await assert.rejects(file(writer, " "), { name: "Invalid", message: /^"title"/ });
     const unknown = { title: "A", colour: "red" };
     await assert.rejects(calls.invoke("demo", createTicket, unknown, writer), Invalid);
+    // A caller who loses the right while the call waits for its turn changes nothing.
+    const { projects, repositories } = api.services.hosting;
+    const late = await repositories.exclusively(project, null, async () => {
+      const filing = file(writer, "Late");
+      filing.catch(() => {});
+      await projects.setMember("demo", "caller", "read", BY_OPERATOR);
+      return { filing };
+    });
+    await assert.rejects(late.filing, Forbidden);
+    assert.equal((await calls.invoke("demo", listTickets, {}, reader)).total, 1);
+    await projects.setMember("demo", "caller", "write", BY_OPERATOR);
     isFull = true;
     await assert.rejects(file(writer, "No"), Unavailable);
     await calls.invoke("demo", getTicket, { uuid }, reader);
