@@ -9,6 +9,16 @@ const texts = z.array(z.string());
 const channel = z.string().refine((name) => name === "" || channelName(name) !== null, {
   error: "must be the name of a channel",
 });
+/** The names of channels, separated by commas or spaces, and what else may stand in such a list. */
+function channelNames(...others: readonly string[]) {
+  return z.string().refine(
+    (names) =>
+      names.split(/[\s,]+/).every((name) =>
+        name === "" || others.includes(name) || channelName(name) !== null
+      ),
+    { error: ["must be the names of channels", ...others].join(", or ") },
+  );
+}
 const count = z.int().min(0);
 const amount = z.number().min(0);
 
@@ -82,7 +92,7 @@ export const BOTS = {
   sentinel: z.object({
     enabled: shown(flag, sentinel.enabled),
     ...model,
-    channel: shown(channel, sentinel.channel),
+    channel: shown(channelNames("*"), sentinel.channel),
     mod_channel: shown(channel, sentinel.mod_channel),
     policy: text.optional(),
     window_size: shown(count, sentinel.window_size),
@@ -114,7 +124,7 @@ export const BOTS = {
   steward: z.object({
     enabled: shown(flag, steward.enabled),
     ...model,
-    channel: channel.optional(),
+    channel: channelNames().optional(),
     mod_channel: shown(channel, steward.mod_channel),
     operator_nicks: shown(texts, steward.operator_nicks),
     dm_on_action: shown(flag, steward.dm_on_action),
