@@ -9,16 +9,11 @@ const texts = z.array(z.string());
 const channel = z.string().refine((name) => name === "" || channelName(name) !== null, {
   error: "must be the name of a channel",
 });
-/** The names of channels, separated by commas or spaces, and what else may stand in such a list. */
-function channelNames(...others: readonly string[]) {
-  return z.string().refine(
-    (names) =>
-      names.split(/[\s,]+/).every((name) =>
-        name === "" || others.includes(name) || channelName(name) !== null
-      ),
-    { error: ["must be the names of channels", ...others].join(", or ") },
-  );
-}
+/** The names of channels, separated by commas or spaces. */
+const channels = z.string().refine(
+  (names) => names.split(/[\s,]+/).every((name) => name === "" || channelName(name) !== null),
+  { error: "must be the names of channels" },
+);
 const count = z.int().min(0);
 const amount = z.number().min(0);
 
@@ -92,7 +87,7 @@ export const BOTS = {
   sentinel: z.object({
     enabled: shown(flag, sentinel.enabled),
     ...model,
-    channel: shown(channelNames("*"), sentinel.channel),
+    channel: shown(channels, sentinel.channel),
     mod_channel: shown(channel, sentinel.mod_channel),
     policy: text.optional(),
     window_size: shown(count, sentinel.window_size),
@@ -124,7 +119,7 @@ export const BOTS = {
   steward: z.object({
     enabled: shown(flag, steward.enabled),
     ...model,
-    channel: channelNames().optional(),
+    channel: channels.optional(),
     mod_channel: shown(channel, steward.mod_channel),
     operator_nicks: shown(texts, steward.operator_nicks),
     dm_on_action: shown(flag, steward.dm_on_action),
