@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { Bridge } from "../../services/bridge/mod.ts";
 import { withTools } from "../mcp/projects/support.ts";
 import { type Document, type Endpoint, endpointsOf } from "../support/api_document.ts";
+import { THOROUGH } from "../support/level.ts";
 import { withProject } from "../support/projects.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 
@@ -82,7 +83,7 @@ function requestsOf(document: Document) {
   }));
 }
 
-Deno.test("each request gets the status from each caller that it got", async () => {
+Deno.test("each request gets the status from each caller that it got", THOROUGH, async () => {
   const statuses: Record<string, Record<string, number>> = {};
   for (const who of ["guest", "outsider", "reader", "caller", "admin", "operator"] as const) {
     await withProject(async (test) => {
