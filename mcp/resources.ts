@@ -3,13 +3,12 @@ import type {
   Resource,
   ResourceTemplateType,
 } from "@modelcontextprotocol/server";
-import { z } from "zod";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
 import { Invalid, NotFound, TooLarge } from "../services/errors.ts";
 import type { Caller, Principal } from "../services/identity/mod.ts";
 import { getTicket, listTickets } from "../services/tickets/operations.ts";
+import { getWikiPage, listWikiPages } from "../services/wiki/operations.ts";
 import { textOf } from "./text_files.ts";
-import { parseJson } from "../services/validation/mod.ts";
 
 /** Largest resource, in bytes. */
 const MAX_BYTES = 2 ** 20;
@@ -17,9 +16,6 @@ const MAX_BYTES = 2 ** 20;
 const MAX_LISTED = 100;
 /** Most projects without resources that one page of the list passes over. */
 const MAX_EMPTY = 50;
-
-const wikiListSchema = z.object({ pages: z.array(z.object({ name: z.string() })) });
-const wikiPageSchema = z.object({ content: z.string(), mimetype: z.string().optional() });
 
 /** Files, tickets and wiki pages of projects, as resources; each read has the caller's rights. */
 export class ProjectResources {
@@ -85,7 +81,7 @@ export class ProjectResources {
 
   async #resourcesOf(slug: string, caller: Caller): Promise<Resource[]> {
     const [wiki, tickets] = await Promise.all([
-      this.#json(slug, "/api/wiki", wikiListSchema, caller),
+      this.#api.invoke(slug, listWikiPages, {}, caller),
       this.#api.invoke(slug, listTickets, { per_page: MAX_LISTED }, caller),
     ]);
     return [
@@ -114,9 +110,13 @@ export class ProjectResources {
       case "file":
         return { contents: [await this.#file(uri, { slug, path: rest, checkin }, caller)] };
       case "wiki": {
-        const path = `/api/wiki/${encodeURIComponent(rest)}`;
-        const { content, mimetype } = await this.#json(slug, path, wikiPageSchema, caller);
-        return { contents: [{ uri, mimeType: mimetype ?? "text/plain", text: content }] };
+        const { content, mimetype } = await this.#api.invoke(
+          slug,
+          getWikiPage,
+          { name: rest, html: "false" },
+          caller,
+        );
+        return { contents: [{ uri, mimeType: mimetype, text: content }] };
       }
       default: {
         const text = JSON.stringify(
@@ -148,16 +148,6 @@ export class ProjectResources {
     if (text !== null) return { uri, mimeType, text };
     const blob = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
     return { uri, mimeType, blob };
-  }
-
-  async #json<Schema extends z.ZodType>(
-    slug: string,
-    path: string,
-    schema: Schema,
-    caller: Caller,
-  ): Promise<z.output<Schema>> {
-    const response = await this.#api.call(slug, { path }, caller);
-    return schema.parse(parseJson(await response.text()));
   }
 }
 

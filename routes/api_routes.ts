@@ -59,7 +59,7 @@ export class ApiRoutes extends OpenAPIHono<AppEnv> {
   }
 
   /** Adds a route whose handler guarantees that its answers are those that the route documents. */
-  handle(route: RouteConfig, handler: Handler<AppEnv>): this {
+  handle(route: Documented, handler: Handler<AppEnv>): this {
     this.#register(route, handler);
     return this;
   }

@@ -3,11 +3,14 @@
  * that the start loads no operation: part of `deno task reference`.
  */
 import * as tickets from "../services/tickets/operations.ts";
+import * as wiki from "../services/wiki/operations.ts";
 import type { OperationHead } from "../services/projects/operation.ts";
 
 /** The module as text, before it is formatted. */
 export function operationTable(): string {
-  const heads = Object.values({ ...tickets }).map(({ declared }): OperationHead => declared)
+  const heads = Object.values({ ...tickets, ...wiki }).map(({ declared }): OperationHead =>
+    declared
+  )
     .sort((one, other) => pathOf(one) < pathOf(other) ? -1 : 1);
   const rows = heads.map(({ http, needs, callers }) =>
     `  "${http}": ["operations", "${needs}"${callers === undefined ? "" : `, "${callers}"`}],`

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { pageListSchema, pageSchema } from "../../routes/projects/wiki.ts";
-import { MIMETYPES } from "../../services/wiki/schemas.ts";
+import * as wiki from "../../services/wiki/operations.ts";
+import { MIMETYPES, pageListSchema, pageSchema } from "../../services/wiki/schemas.ts";
 import { linePart, listCut, partShape } from "./parts.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 
@@ -10,10 +10,6 @@ export const wikiTools: ProjectTools = (services) =>
 
 const nameShape = { page_name: z.string().min(1).describe("The name of the page") };
 
-function pathOf(name: string): string {
-  return `/api/wiki/${encodeURIComponent(name)}`;
-}
-
 const listWikiPages = projectTool({
   name: "list_wiki_pages",
   description: "Lists the wiki pages, the latest change first. Then get_wiki_page.",
@@ -21,7 +17,7 @@ const listWikiPages = projectTool({
   input: partShape(100, "pages"),
   output: { pages: pageListSchema.shape.pages, total: z.int() },
   async run({ limit, offset }, project) {
-    const { pages } = await project.get(pageListSchema, "/api/wiki");
+    const { pages } = await project.invoke(wiki.listWikiPages, {});
     const total = pages.length;
     return {
       data: { pages: pages.slice(offset, offset + limit), total },
@@ -45,7 +41,7 @@ const getWikiPage = projectTool({
   output: { ...pageFields, total_lines: z.int() },
   advice: { notFound: "list_wiki_pages names the pages" },
   async run({ page_name, version, start_line }, project) {
-    const page = await project.get(pageSchema, pathOf(page_name), { version });
+    const page = await project.invoke(wiki.getWikiPage, { name: page_name, version });
     const { content, content_html: _, ...fields } = page;
     const part = linePart(content, { field: "content", start_line });
     return {
@@ -78,8 +74,7 @@ const writeWikiPage = projectTool({
     conflict: "Read the page again with get_wiki_page and repeat your change",
   },
   async run({ page_name, ...body }, project) {
-    const request = { method: "PUT", path: pathOf(page_name), body } as const;
-    const page = await project.send(pageSchema, request);
+    const page = await project.invoke(wiki.writeWikiPage, { name: page_name, ...body });
     const { content: _, content_html: __, ...fields } = page;
     return { data: fields };
   },

@@ -2,6 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
 import * as ticketOperations from "../../services/tickets/operations.ts";
+import * as wikiOperations from "../../services/wiki/operations.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import type { EventStreams } from "../event_streams.ts";
 import { archiveRoutes } from "./archives.ts";
@@ -29,7 +30,6 @@ import { timelineRoutes } from "./timeline.ts";
 import { uploadRoutes } from "./uploads.ts";
 import { projectMirrorRoutes } from "./mirror.ts";
 import { projectWebhookRoutes } from "./webhooks.ts";
-import { wikiRoutes } from "./wiki.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 
 /** The routes of each group of the table. */
@@ -51,7 +51,6 @@ export function createProjectGroups(
     reviewers: reviewerRoutes(services),
     landing: landingRoutes(services),
     events: eventRoutes(services, streams),
-    wiki: wikiRoutes(services),
     checkins: checkinRoutes(services),
     files: fileRoutes(services),
     changes: changeRoutes(services),
@@ -60,7 +59,7 @@ export function createProjectGroups(
     documents: documentRoutes(services),
     technotes: technoteRoutes(services),
     batch: batchRoutes(services, whole),
-    operations: operationRoutes(services, ticketOperations),
+    operations: operationRoutes(services, { ...ticketOperations, ...wikiOperations }),
     checks: checkRoutes(services),
     protection: protectionRoutes(services),
     releases: releaseRoutes(services),

@@ -18,6 +18,12 @@ export const OPERATION_ROUTES = {
   "POST /api/tickets/{uuid}/release": ["operations", "write"],
   "DELETE /api/tickets/{uuid}/strikes": ["operations", "write", "no passphrase"],
   "POST /api/tickets/{uuid}/submit": ["operations", "write"],
+  "GET /api/wiki": ["operations", "read"],
+  "GET /api/wiki-diff": ["operations", "read"],
+  "GET /api/wiki-history": ["operations", "read"],
+  "DELETE /api/wiki/{name}": ["operations", "write"],
+  "GET /api/wiki/{name}": ["operations", "read"],
+  "PUT /api/wiki/{name}": ["operations", "write"],
 } as const;
 
 /** Operations that are answered while the disk is nearly full. */

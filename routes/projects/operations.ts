@@ -46,7 +46,11 @@ export function operationRoutes(
     const middleware = hasOptionalBody ? [optionalBody()] : [];
     const described = describe(operationId, operation.declared);
     const route = projectRoute(http as ProjectEndpoint, described, ...middleware);
-    routes.handle(route, (context) => answer(context, services, operation));
+    const handler = (context: Context<AppEnv>) => answer(context, services, operation);
+    routes.handle(route, handler);
+    if (operation.declared.hasSlashes) {
+      routes.handle({ ...route, path: `${route.path}{[\\s\\S]+}`, hide: true }, handler);
+    }
   }
   return routes;
 }
@@ -67,9 +71,15 @@ function describe(operationId: string, declared: AnyOperation["declared"]) {
   const names = parametersOf(http);
   const params = input.pick(Object.fromEntries(names.map((name) => [name, true])));
   const rest = input.omit(Object.fromEntries(names.map((name) => [name, true])));
+  const { bodyName } = declared;
   const hasQuery = example === undefined && Object.keys(rest.shape).length > 0;
   const body = {
-    content: { "application/json": { schema: rest, example } },
+    content: {
+      "application/json": {
+        schema: bodyName === undefined ? rest : rest.meta({ id: bodyName }),
+        example,
+      },
+    },
     required: hasOptionalBody !== true,
   };
   const refusals = (declared.refusals ?? []).map(({ error, schema, description }) => {

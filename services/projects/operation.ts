@@ -28,6 +28,8 @@ export interface Refusal extends Partial<Shown> {
 export interface OperationHead {
   /** The method and the path below the project's repository, such as `GET /api/claims`. */
   readonly http: `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /api${string}`;
+  /** Whether the last parameter of the path may have slashes, which OpenAPI cannot describe. */
+  readonly hasSlashes?: true;
   /** The right that it needs in the project. */
   readonly needs: Action;
   /** The callers that it accepts, if not all; a passphrase lacks the scope `admin`. */
@@ -51,6 +53,8 @@ export interface Declaration<
   readonly input: Input;
   /** A body that readers of the documentation can send as it is; absent if it takes no body. */
   readonly example?: Readonly<Record<string, unknown>>;
+  /** The body's name in the OpenAPI document, if it has one. */
+  readonly bodyName?: string;
   /** Whether the body may be missing. */
   readonly hasOptionalBody?: true;
   /** What it answers; 200 over HTTP. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isLine, TEXT_BOUNDS } from "../fossil/front/mod.ts";
+import { pageFields, timestampSchema } from "../projects/schemas.ts";
 import { lineSchema, whole } from "../validation/schemas.ts";
 import { isVisible } from "../visible.ts";
 
@@ -52,5 +53,58 @@ export const wikiEditSchema = z.strictObject({
     error: `must have at most ${TEXT_BOUNDS.name} characters`,
   }).optional(),
 });
+
+const refFields = {
+  name: z.string(),
+  uuid: z.string().meta({ description: "The id of the version" }),
+  last_modified: timestampSchema,
+  user: z.string(),
+};
+
+/** A page with its text. */
+export const pageSchema = z.object({
+  ...refFields,
+  mimetype: z.string().meta({ description: `Usually ${MIMETYPES.join(", ")}` }),
+  content: z.string(),
+  content_html: z.string().meta({
+    description: "The content as HTML without scripts, styles, frames and forms",
+  }),
+}).meta({ id: "WikiPage" });
+
+export const pageListSchema = z.object({
+  pages: z.array(z.object(refFields).meta({ id: "WikiPageRef" })),
+});
+
+const versionSchema = z.object({
+  uuid: z.string(),
+  timestamp: timestampSchema,
+  user: z.string(),
+  size: z.int().meta({ description: "Length of the text in bytes" }),
+  is_deletion: z.boolean(),
+}).meta({ id: "WikiVersion" });
+
+/** A page of a page's versions. */
+export const wikiHistorySchema = z.object({
+  name: z.string(),
+  versions: z.array(versionSchema),
+  ...pageFields,
+}).meta({ id: "WikiHistory" });
+
+export const wikiDiffSchema = z.object({
+  name: z.string(),
+  from: z.string().nullable().meta({ description: "Null if `to` is the first version" }),
+  to: z.string(),
+  added: z.int().meta({ description: "Lines" }),
+  deleted: z.int(),
+  diff: z.string().meta({ description: "A unified diff without its headers" }),
+}).meta({ id: "WikiDiff" });
+
+/** The error of a write that does not follow the newest version. */
+export const wikiConflictSchema = z.object({
+  error: z.string().meta({ description: "What went wrong, as a sentence" }),
+  uuid: z.string().nullable().optional().meta({ description: "The newest version" }),
+  user: z.string().nullable().optional(),
+  last_modified: z.string().nullable().optional(),
+}).meta({ id: "WikiConflict" });
 
 export type WikiEditRequest = z.infer<typeof wikiEditSchema>;

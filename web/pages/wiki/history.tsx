@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import type { historySchema } from "../../../routes/projects/wiki.ts";
-import type { diffSchema } from "../../../routes/projects/wiki_diff.ts";
+import { getWikiDiff, getWikiHistory } from "../../../services/wiki/operations.ts";
+import type { wikiHistorySchema } from "../../../services/wiki/schemas.ts";
 import type { View } from "../../page.ts";
 import { AccountName, type NamePlace } from "../../parts/account_name.tsx";
 import { Pager } from "../../parts/lists.tsx";
@@ -9,8 +9,7 @@ import { Time } from "../../parts/time.tsx";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 
-type History = z.output<typeof historySchema>;
-type Difference = z.output<typeof diffSchema>;
+type History = z.output<typeof wikiHistorySchema>;
 
 const PER_PAGE = 50;
 
@@ -18,7 +17,7 @@ const PER_PAGE = 50;
 export async function showHistory(visit: Visit, project: OpenProject): Promise<View> {
   const name = visit.param("name");
   const query = { name, page: visit.pageNumber, per_page: PER_PAGE };
-  const history = await visit.read<History>(project.slug, "/api/wiki-history", query);
+  const history = await visit.invoke(project.slug, getWikiHistory, query);
   const body = (
     <>
       <div class="page-head">
@@ -98,11 +97,7 @@ function Version({ visit, project, version, index }: NamePlace & {
 export async function showDifference(visit: Visit, project: OpenProject): Promise<View> {
   const name = visit.param("name");
   const query = { name, from: visit.query("from"), to: visit.query("to") };
-  const { from, to, added, deleted, diff } = await visit.read<Difference>(
-    project.slug,
-    "/api/wiki-diff",
-    query,
-  );
+  const { from, to, added, deleted, diff } = await visit.invoke(project.slug, getWikiDiff, query);
   const body = (
     <>
       <div class="page-head">

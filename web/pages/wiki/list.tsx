@@ -1,6 +1,5 @@
-import type { z } from "zod";
 import { shownText } from "../../../services/fossil/front/mod.ts";
-import type { pageListSchema } from "../../../routes/projects/wiki.ts";
+import { listWikiPages } from "../../../services/wiki/operations.ts";
 import { pageAddress } from "../../../services/markup/mod.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
@@ -10,8 +9,6 @@ import { Empty, Pager } from "../../parts/lists.tsx";
 import { Time } from "../../parts/time.tsx";
 import { openProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
-
-type PageList = z.output<typeof pageListSchema>;
 
 const PER_PAGE = 100;
 
@@ -25,7 +22,7 @@ export const page = definePage({
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);
-  const { pages } = await visit.read<PageList>(project.slug, "/api/wiki");
+  const { pages } = await visit.invoke(project.slug, listWikiPages, {});
   const search = visit.query("search")?.toLowerCase() ?? "";
   const found = pages.filter(({ name }) => name.toLowerCase().includes(search));
   const start = (visit.pageNumber - 1) * PER_PAGE;

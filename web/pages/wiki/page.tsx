@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { shownText } from "../../../services/fossil/front/mod.ts";
-import type { historySchema, pageSchema } from "../../../routes/projects/wiki.ts";
+import * as wiki from "../../../services/wiki/operations.ts";
+import type { pageSchema, wikiHistorySchema } from "../../../services/wiki/schemas.ts";
 import { NotFound } from "../../../services/errors.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
@@ -16,7 +17,7 @@ import { type Visit, withQuery } from "../../visit.ts";
 import { showDifference, showHistory } from "./history.tsx";
 
 type WikiPage = z.output<typeof pageSchema>;
-type WikiHistory = z.output<typeof historySchema>;
+type WikiHistory = z.output<typeof wikiHistorySchema>;
 
 /** A page of the wiki: read, edited with a preview, its history and the differences. */
 export const page = definePage({
@@ -41,14 +42,10 @@ async function show(visit: Visit): Promise<View> {
   }
 }
 
-function pathOf(visit: Visit): string {
-  return `/api/wiki/${encodeURIComponent(visit.param("name"))}`;
-}
-
 /** The newest version of the page, or null if there is no such page. */
 async function newest(visit: Visit, { slug }: OpenProject): Promise<WikiPage | null> {
   try {
-    return await visit.read<WikiPage>(slug, pathOf(visit), { html: false });
+    return await visit.invoke(slug, wiki.getWikiPage, { name: visit.param("name"), html: "false" });
   } catch (error) {
     if (error instanceof NotFound) return null;
     throw error;
@@ -59,7 +56,7 @@ async function newest(visit: Visit, { slug }: OpenProject): Promise<WikiPage | n
 async function deletion(visit: Visit, { slug }: OpenProject): Promise<WikiHistory["versions"]> {
   try {
     const query = { name: visit.param("name"), per_page: 1 };
-    return (await visit.read<WikiHistory>(slug, "/api/wiki-history", query)).versions;
+    return (await visit.invoke(slug, wiki.getWikiHistory, query)).versions;
   } catch (error) {
     if (error instanceof NotFound) return [];
     throw error;
@@ -68,10 +65,10 @@ async function deletion(visit: Visit, { slug }: OpenProject): Promise<WikiHistor
 
 async function read(visit: Visit, project: OpenProject): Promise<View> {
   const version = visit.query("version");
+  const name = visit.param("name");
   const page = version === undefined
     ? await newest(visit, project)
-    : await visit.read<WikiPage>(project.slug, pathOf(visit), { version, html: false });
-  const name = visit.param("name");
+    : await visit.invoke(project.slug, wiki.getWikiPage, { name, version, html: "false" });
   const [deleted] = page === null ? await deletion(visit, project) : [];
   const body = page === null
     ? <Missing {...{ visit, project, name, deleted }} />
@@ -248,7 +245,8 @@ async function save(visit: Visit): Promise<Leads> {
   const { slug } = openProject(visit);
   const parent = visit.entered("parent");
   const comment = visit.entered("comment");
-  await visit.change(slug, "PUT", pathOf(visit), {
+  await visit.invoke(slug, wiki.writeWikiPage, {
+    name: visit.param("name"),
     content: visit.entered("content").replaceAll("\r\n", "\n"),
     mimetype: visit.entered("mimetype"),
     parent: parent === "" ? null : parent,
@@ -259,7 +257,7 @@ async function save(visit: Visit): Promise<Leads> {
 
 async function remove(visit: Visit): Promise<Leads> {
   const { slug, base } = openProject(visit);
-  const parent = encodeURIComponent(visit.entered("parent"));
-  await visit.change(slug, "DELETE", `${pathOf(visit)}?parent=${parent}`);
+  const [name, parent] = [visit.param("name"), visit.entered("parent")];
+  await visit.invoke(slug, wiki.deleteWikiPage, { name, parent });
   return { to: `${base}/wiki`, notice: "The page is deleted." };
 }
