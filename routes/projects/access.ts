@@ -3,7 +3,7 @@ import { createMiddleware } from "hono/factory";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Forbidden } from "../../services/errors.ts";
 import type { Action } from "../../services/identity/mod.ts";
-import { accessProject, type ProjectAccess } from "../../services/projects/mod.ts";
+import { accessProject, type ProjectAccess, requireCall } from "../../services/projects/mod.ts";
 import type { AppEnv } from "../environment.ts";
 import type { Exceptions } from "../middleware/access.ts";
 
@@ -62,12 +62,9 @@ export function allowInProject(action: Action, exceptions: Required<Exceptions>)
 
 function requireInProject(
   context: Context<AppEnv>,
-  action: Action,
-  { whileHalted, whileFull }: Required<Exceptions>,
+  needs: Action,
+  exceptions: Required<Exceptions>,
 ): void {
-  const isWrite = !["GET", "HEAD"].includes(context.req.method);
-  const access = context.get("access");
-  access.require(action, action !== "read" && isWrite);
-  if (isWrite && !whileHalted) access.halts?.requireGoing(access.principal);
-  if (isWrite && !whileFull && context.req.method !== "DELETE") context.get("space").require();
+  const { method } = context.req;
+  requireCall({ method, needs, ...exceptions }, context.get("access"), context.get("space"));
 }

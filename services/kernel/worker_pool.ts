@@ -54,7 +54,7 @@ export interface WorkerPoolOptions<Request> {
   readonly closed: () => Error;
   /** Called when a worker is ended because it has not answered in time. */
   readonly onStuck?: (request: Request, key: string, limitMs: number) => void;
-  /** Called with the time for which a call of a key had a worker, in milliseconds. */
+  /** Called when a call ends, with its key and how long it had the worker, in milliseconds. */
   readonly onRan?: (key: string, ms: number) => void;
   /**
    * The processor time of this program so far, in milliseconds. If it is given, the limit of a call is

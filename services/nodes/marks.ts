@@ -92,7 +92,7 @@ export interface MarksOptions {
 
 /**
  * Signs the requests of this node to others, and verifies those of others to this one. A mark holds
- * once, so that who reads it on the way cannot send it again. README.md has the format.
+ * once, so a copy that somebody took on the way is refused. README.md has the format.
  */
 export class Marks {
   readonly #options: MarksOptions;

@@ -1,4 +1,5 @@
 import { Conflict, Unauthorized } from "../errors.ts";
+import type { FreeSpace } from "../free_space.ts";
 import {
   type Account,
   type Action,
@@ -90,6 +91,34 @@ export function accessOf(
       }
     },
   };
+}
+
+/** A call in a project, as far as it decides who may make it. */
+export interface ProjectCall {
+  /** Its method over HTTP: GET and HEAD change nothing. */
+  readonly method: string;
+  readonly needs: Action;
+  /** Whether halted agents may make it although it changes something. */
+  readonly whileHalted?: boolean;
+  /** Whether it is answered while the disk is nearly full, as GET, HEAD and DELETE are. */
+  readonly whileFull?: boolean;
+}
+
+/**
+ * Checks that a caller may make a call now.
+ *
+ * @throws Forbidden; Unauthorized without a credential; Halted; Conflict if it changes an archived
+ * project; Unavailable if the disk is nearly full
+ */
+export function requireCall(
+  { method, needs, whileHalted = false, whileFull = false }: ProjectCall,
+  access: ProjectAccess,
+  space: Pick<FreeSpace, "require">,
+): void {
+  const isWrite = !["GET", "HEAD"].includes(method);
+  access.require(needs, needs !== "read" && isWrite);
+  if (isWrite && !whileHalted) access.halts?.requireGoing(access.principal);
+  if (isWrite && !whileFull && method !== "DELETE") space.require();
 }
 
 /** Whether an account may read a project, with a credential of full scope. Admins read everything. */

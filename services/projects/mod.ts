@@ -2,7 +2,7 @@
  * Projects, their members' rights, and access to their repositories. README.md explains how
  * tickets, workspaces and the rest plug in.
  */
-export { accessOf, accessProject, mayRead, type ProjectAccess } from "./access.ts";
+export { accessOf, accessProject, mayRead, type ProjectAccess, requireCall } from "./access.ts";
 export { type ActingCaller, type Actor, actorOf, hasEnded } from "./actors.ts";
 export { type Answer, type NewAnswer, RepositoryAnswers } from "./answers.ts";
 export { type OpenFile, readPart } from "./downloads.ts";

@@ -5,7 +5,7 @@ import type { PooledRepository } from "../fossil/mod.ts";
 import type { Action, Caller } from "../identity/mod.ts";
 import { describeIssue } from "../validation/mod.ts";
 import { bounded, closed } from "../validation/schemas.ts";
-import type { ProjectAccess } from "./access.ts";
+import { type ProjectAccess, requireCall } from "./access.ts";
 import type { RepositoryAnswers } from "./answers.ts";
 import type { Project } from "./records.ts";
 
@@ -160,7 +160,8 @@ export class Operation<
    * if the disk is nearly full
    */
   authorize(access: ProjectAccess, space: InvokingServices["space"]): void {
-    requireHead(this.declared, access, space);
+    const { http, ...head } = this.declared;
+    requireCall({ method: http.slice(0, http.indexOf(" ")), ...head }, access, space);
   }
 
   /** Runs the operation for a caller who is authorized, with input that is validated. */
@@ -223,19 +224,6 @@ export type ValueOf<Ok extends z.ZodType, New extends z.ZodType> =
 function plainOf(outcome: unknown): unknown {
   if (outcome instanceof Created) return outcome.value;
   return outcome instanceof SerializedJson ? JSON.parse(outcome.text) : outcome;
-}
-
-/** Checks that a caller may call what has this head now; see {@link Operation.authorize}. */
-export function requireHead(
-  { http, needs, whileHalted, whileFull }: OperationHead,
-  access: ProjectAccess,
-  space: InvokingServices["space"],
-): void {
-  const isRead = http.startsWith("GET ");
-  access.require(needs, needs !== "read" && !isRead);
-  if (isRead) return;
-  if (!whileHalted) access.halts?.requireGoing(access.principal);
-  if (!whileFull && !http.startsWith("DELETE ")) space.require();
 }
 
 /**

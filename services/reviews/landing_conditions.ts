@@ -37,7 +37,7 @@ export class Moved extends Error {
 }
 
 /**
- * The conditions of a landing: an approved review, its ticket's claim, the right of who asked for it,
+ * The conditions of a landing: an approved review, its ticket's claim, the asker's right,
  * and passed checks.
  */
 export class LandingConditions {
@@ -73,7 +73,7 @@ export class LandingConditions {
     await claims.fence(project, { ticket, actor, generation });
   }
 
-  /** Why a landing's review, or the right of who asked for it, no longer permits it; null if both do. */
+  /** Why a landing's review, or its asker's right, no longer permits it; null if both do. */
   async objection(project: Project, landing: Landing): Promise<Reason | null> {
     const { reviewId, tip } = landing;
     const judged = await this.judge(project, reviewId);
@@ -87,7 +87,7 @@ export class LandingConditions {
     return message === null ? null : { message };
   }
 
-  /** Why who asked for a landing could not ask for it today; null if that is still possible. */
+  /** Why the asker of a landing could not ask for it today; null if that is still possible. */
   async #lostRight(
     project: Project,
     { queuedBy, askedBy, targetBranch: branch }: Landing,
