@@ -69,12 +69,17 @@ function isPlain({ method, path, responses }: Endpoint): boolean {
     !Object.values(responses).some(({ content }) => "text/event-stream" in (content ?? {}));
 }
 
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
 /**
- * A request for each operation of the document, in its order, with the examples of its bodies; for
- * things that do not exist, so that no request changes what the next one finds.
+ * A request for each operation of the document, with the examples of its bodies, by method and path,
+ * so that what one request makes is there for the next one, wherever the document has them.
  */
 function requestsOf(document: Document) {
-  return endpointsOf(document).filter(isPlain).map(({ method, path, requestBody }) => ({
+  const inOrder = endpointsOf(document).filter(isPlain).sort((one, other) =>
+    METHODS.indexOf(one.method) - METHODS.indexOf(other.method) || (one.path < other.path ? -1 : 1)
+  );
+  return inOrder.map(({ method, path, requestBody }) => ({
     name: `${method} ${path}`,
     request: `${method} ${
       path.replace(/^\/projects\/\{slug\}/, "/projects/demo").replace(/\{\w+\}/g, "abcdef0123")
