@@ -2,15 +2,12 @@
  * Writes `routes/projects/operation_table.ts`, the rows that operations give to the table of routes, so
  * that the start loads no operation: part of `deno task reference`.
  */
-import * as tickets from "../services/tickets/operations.ts";
-import * as wiki from "../services/wiki/operations.ts";
+import * as operations from "../services/daemon/operations.ts";
 import type { OperationHead } from "../services/projects/operation.ts";
 
 /** The module as text, before it is formatted. */
 export function operationTable(): string {
-  const heads = Object.values({ ...tickets, ...wiki }).map(({ declared }): OperationHead =>
-    declared
-  )
+  const heads = Object.values(operations).map(({ declared }): OperationHead => declared)
     .sort((one, other) => pathOf(one) < pathOf(other) ? -1 : 1);
   const rows = heads.map(({ http, needs, callers }) =>
     `  "${http}": ["operations", "${needs}"${callers === undefined ? "" : `, "${callers}"`}],`

@@ -1,8 +1,7 @@
 /** The routes of the repository API, `/projects/{slug}/{scm}/api/…`; `frame.ts` is around them. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
-import * as ticketOperations from "../../services/tickets/operations.ts";
-import * as wikiOperations from "../../services/wiki/operations.ts";
+import * as operations from "../../services/daemon/operations.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import type { EventStreams } from "../event_streams.ts";
 import { archiveRoutes } from "./archives.ts";
@@ -59,7 +58,7 @@ export function createProjectGroups(
     documents: documentRoutes(services),
     technotes: technoteRoutes(services),
     batch: batchRoutes(services, whole),
-    operations: operationRoutes(services, { ...ticketOperations, ...wikiOperations }),
+    operations: operationRoutes(services, operations),
     checks: checkRoutes(services),
     protection: protectionRoutes(services),
     releases: releaseRoutes(services),

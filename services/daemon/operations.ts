@@ -1,0 +1,3 @@
+/** The operations in projects, of all rooms. */
+export * from "../tickets/operations.ts";
+export * from "../wiki/operations.ts";
