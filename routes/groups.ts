@@ -1,10 +1,12 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { bodyLimitsOf } from "../http/mod.ts";
 import type { Services } from "../services/daemon/mod.ts";
+import { SERVER_OPERATIONS } from "../services/daemon/server_operations.ts";
 import type { AppEnv } from "./environment.ts";
 import type { EventStreams } from "./event_streams.ts";
 import { lazyGroup, type RouteGroup, switchedOff } from "./group.ts";
 import { once } from "./once.ts";
+import type { AnyServerOperation } from "./operations.ts";
 import { healthHandlers, statusHandlers } from "./plain_handlers.ts";
 import type { Group } from "./table.ts";
 
@@ -32,6 +34,7 @@ export function createGroups(
     metrics: lazyGroup("metrics", async () => {
       return (await import("./v1/metrics.ts")).metricRoutes(metrics);
     }),
+    ...operationGroups(services),
     ...agentGroups(services),
     ...modelGroups(services),
     ...accountGroups(services),
@@ -52,15 +55,24 @@ export function createGroups(
   };
 }
 
+/** The rooms with operations on the server. */
+function operationGroups(services: Services): Record<keyof typeof SERVER_OPERATIONS, RouteGroup> {
+  const rooms = Object.entries(SERVER_OPERATIONS) as [
+    keyof typeof SERVER_OPERATIONS,
+    () => Promise<Readonly<Record<string, AnyServerOperation>>>,
+  ][];
+  const groups = rooms.map(([room, load]): [string, RouteGroup] => [
+    room,
+    lazyGroup(room, async () => {
+      const { serverRoutes } = await import("./operations.ts");
+      return serverRoutes(services, await load());
+    }),
+  ]);
+  return Object.fromEntries(groups) as Record<keyof typeof SERVER_OPERATIONS, RouteGroup>;
+}
+
 function agentGroups(services: Services) {
-  const { agents } = services;
   return {
-    agents: lazyGroup("agents", async () => {
-      return (await import("./v1/agents.ts")).agentRoutes(services);
-    }),
-    halt: lazyGroup("halt", async () => {
-      return (await import("./v1/halt.ts")).haltRoutes(agents.halts);
-    }),
     agentMessages: lazyGroup("agentMessages", async () => {
       return (await import("./v1/agent_messages.ts")).agentMessageRoutes(services);
     }),

@@ -1,4 +1,9 @@
 import type { Resource } from "../services/identity/mod.ts";
+import {
+  OPERATION_ROUTES,
+  OPERATIONS_WHILE_FULL,
+  OPERATIONS_WHILE_HALTED,
+} from "./operation_table.ts";
 
 /**
  * The resource of a route, on which `authorize` decides: GET needs the right to read it, every
@@ -26,6 +31,7 @@ export type Trait = QueryToken | "file body" | "slashes";
 
 /** Every route: its group (in `groups.ts`), its resource, and its trait, if any. */
 export const ROUTES = {
+  ...OPERATION_ROUTES,
   "GET /healthz": ["health", "nothing"],
   "GET /readyz": ["health", "nothing"],
   "GET /llms.txt": ["guide", "nothing"],
@@ -42,18 +48,6 @@ export const ROUTES = {
   "GET /v1/metrics": ["metrics", "server"],
   "GET /v1/events": ["events", "server", "token of streams"],
 
-  "GET /v1/agents": ["agents", "coordination"],
-  "POST /v1/agents/register": ["agents", "server"],
-  "GET /v1/agents/{nick}": ["agents", "coordination"],
-  "PATCH /v1/agents/{nick}": ["agents", "server"],
-  "DELETE /v1/agents/{nick}": ["agents", "server"],
-  "POST /v1/agents/{nick}/adopt": ["agents", "server"],
-  "POST /v1/agents/{nick}/pause": ["agents", "server"],
-  "POST /v1/agents/{nick}/resume": ["agents", "server"],
-  "POST /v1/agents/{nick}/revoke": ["agents", "server"],
-  "POST /v1/agents/{nick}/rotate": ["agents", "server"],
-  "GET /v1/agents/{nick}/slots": ["agents", "coordination"],
-  "PUT /v1/agents/{nick}/slots": ["agents", "server"],
   "GET /v1/agents/{nick}/messages": ["agentMessages", "coordination"],
   "POST /v1/agents/{nick}/messages": ["agentMessages", "coordination"],
   "POST /v1/agents/{nick}/messages/acknowledge": ["agentMessages", "coordination"],
@@ -66,10 +60,6 @@ export const ROUTES = {
   "GET /v1/questions/{id}": ["questions", "questions"],
   "DELETE /v1/questions/{id}": ["questions", "questions"],
   "POST /v1/questions/{id}/answer": ["questions", "questions"],
-
-  "GET /v1/halt": ["halt", "coordination"],
-  "POST /v1/halt": ["halt", "server"],
-  "DELETE /v1/halt": ["halt", "server"],
 
   "GET /v1/channels": ["channels", "coordination"],
   "DELETE /v1/channels/{channel}": ["channels", "coordination"],
@@ -181,19 +171,15 @@ export const ROUTES = {
 >;
 
 /** Requests other than GET that halted agents may still send, because they only read. */
-export const WHILE_HALTED: ReadonlySet<Endpoint> = new Set<Endpoint>([]);
+export const WHILE_HALTED: ReadonlySet<Endpoint> = new Set<Endpoint>(OPERATIONS_WHILE_HALTED);
 
 /**
  * Requests other than GET and DELETE that are answered while the disk is nearly full: they free
  * space, keep somebody out, or are what an operator does about it.
  */
 export const WHILE_FULL: ReadonlySet<Endpoint> = new Set<Endpoint>([
-  "POST /v1/agents/{nick}/pause",
-  "POST /v1/agents/{nick}/resume",
-  "POST /v1/agents/{nick}/revoke",
-  "POST /v1/agents/{nick}/rotate",
+  ...OPERATIONS_WHILE_FULL,
   "POST /v1/agents/{nick}/messages/acknowledge",
-  "POST /v1/halt",
   "POST /v1/channels/{channel}/join",
   "POST /v1/channels/{channel}/presence",
   "PUT /v1/irc/accounts/{account}/password",

@@ -26,7 +26,8 @@ export const OPERATION_ROUTES = {
   "PUT /api/wiki/{name}": ["operations", "write"],
 } as const;
 
+/** Operations that halted agents may call although they are no GET. */
+export const OPERATIONS_WHILE_HALTED = [] as const;
+
 /** Operations that are answered while the disk is nearly full. */
-export const OPERATIONS_WHILE_FULL = [
-  "POST /api/tickets/{uuid}/release",
-] as const;
+export const OPERATIONS_WHILE_FULL = ["POST /api/tickets/{uuid}/release"] as const;

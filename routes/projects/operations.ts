@@ -2,33 +2,30 @@ import type { Context } from "hono";
 import type { Services } from "../../services/daemon/mod.ts";
 import {
   Created,
-  type Operation,
   type OperationCall,
+  type ProjectHead,
   RepositoryRead,
   SerializedJson,
 } from "../../services/projects/operation.ts";
 import { callerOf } from "../caller.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
-import { z } from "../extended_zod.ts";
 import { jsonText } from "../json_text.ts";
-import { optionalBody } from "../middleware/body.ts";
-import { statusOfClass } from "../middleware/errors.ts";
-import { DESCRIPTIONS, errorSchema, json } from "../schemas.ts";
+import { type Declared, describeOperation, inOrderOfRoutes, middlewareOf } from "../operations.ts";
 import { notModified, respond } from "./answers.ts";
 import { generationOf } from "./generation.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import type { ProjectEndpoint } from "./table.ts";
 
-/** An operation, whatever its input and answer are. */
-export type AnyOperation =
-  & Pick<Operation<z.ZodObject, never, z.ZodType, z.ZodType>, "declared">
-  & {
-    perform(services: Services, input: unknown, call: OperationCall): Promise<unknown>;
-    keyOf(input: unknown): string;
-  };
+/** An operation in a project, whatever its input and answer are. */
+export interface AnyOperation {
+  readonly declared: ProjectHead & Declared;
+  perform(services: Services, input: unknown, call: OperationCall): Promise<unknown>;
+  keyOf(input: unknown): string;
+}
 
 /**
- * The routes of operations. Each is validated, documented and answered by what the operation declares.
+ * The routes of operations in projects. Each is validated, documented and answered by what the
+ * operation declares.
  *
  * @param operations by their names, which are their ids in the OpenAPI document
  */
@@ -37,74 +34,27 @@ export function operationRoutes(
   operations: Readonly<Record<string, AnyOperation>>,
 ) {
   const routes = newRoutes();
-  // A literal part of a path comes before a parameter at its place: a field may be named "strikes".
-  const inOrder = Object.entries(operations).sort(([, one], [, other]) =>
-    orderOf(one) < orderOf(other) ? -1 : 1
-  );
-  for (const [operationId, operation] of inOrder) {
-    const { hasOptionalBody, http } = operation.declared;
-    const middleware = hasOptionalBody ? [optionalBody()] : [];
-    const described = describe(operationId, operation.declared);
-    const route = projectRoute(http as ProjectEndpoint, described, ...middleware);
+  for (const [operationId, operation] of inOrderOfRoutes(operations)) {
+    const { declared } = operation;
+    const described = describeOperation(operationId, declared, errorsInProject);
+    const name = declared.http as ProjectEndpoint;
+    const route = projectRoute(name, described, ...middlewareOf(declared));
     const handler = (context: Context<AppEnv>) => answer(context, services, operation);
     routes.handle(route, handler);
-    if (operation.declared.hasSlashes) {
+    if (declared.hasSlashes) {
       routes.handle({ ...route, path: `${route.path}{[\\s\\S]+}`, hide: true }, handler);
     }
   }
   return routes;
 }
 
-function orderOf({ declared: { http } }: AnyOperation): string {
-  return http.replaceAll("{", "\u{ffff}");
-}
-
-/** The names of the path's parameters. */
-function parametersOf(http: string): readonly string[] {
-  return Array.from(http.matchAll(/\{(\w+)\}/g), ([, name = ""]) => name);
-}
-
-/** The route's description, as `@hono/zod-openapi` takes it. */
-function describe(operationId: string, declared: AnyOperation["declared"]) {
-  const { http, summary, description, input, example, hasOptionalBody, ok, created, done } =
-    declared;
-  const names = parametersOf(http);
-  const params = input.pick(Object.fromEntries(names.map((name) => [name, true])));
-  const rest = input.omit(Object.fromEntries(names.map((name) => [name, true])));
-  const { bodyName } = declared;
-  const hasQuery = example === undefined && Object.keys(rest.shape).length > 0;
-  const body = {
-    content: {
-      "application/json": {
-        schema: bodyName === undefined ? rest : rest.meta({ id: bodyName }),
-        example,
-      },
-    },
-    required: hasOptionalBody !== true,
-  };
-  const refusals = (declared.refusals ?? []).map(({ error, schema, description }) => {
-    const status = statusOfClass(error) as keyof typeof DESCRIPTIONS;
-    return [status, json(schema ?? errorSchema, description ?? DESCRIPTIONS[status])];
-  });
+/** The errors of every operation in a project, and the answer to those who revalidate a read. */
+function errorsInProject({ isRead, input, example }: Declared & ProjectHead) {
   return {
-    operationId,
-    summary,
-    ...description === undefined ? {} : { description },
-    request: {
-      ...names.length === 0 ? {} : { params },
-      ...hasQuery ? { query: rest } : {},
-      ...example === undefined ? {} : { body },
-    },
-    responses: {
-      ...ok === undefined ? {} : { 200: json(ok.schema, ok.description) },
-      ...created === undefined ? {} : { 201: json(created.schema, created.description) },
-      ...done === undefined ? {} : { 204: { description: done } },
-      ...declared.isRead ? notModified : {},
-      ...projectErrors(),
-      ...(Object.keys(input.shape).length > 0 ? projectErrors(400) : {}),
-      ...(example === undefined ? {} : projectErrors(413)),
-      ...Object.fromEntries(refusals),
-    },
+    ...isRead ? notModified : {},
+    ...projectErrors(),
+    ...(Object.keys(input.shape).length > 0 ? projectErrors(400) : {}),
+    ...(example === undefined ? {} : projectErrors(413)),
   };
 }
 

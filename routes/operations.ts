@@ -1,0 +1,142 @@
+import type { MiddlewareHandler } from "hono";
+import {
+  Created,
+  type Declaration,
+  type Head,
+  SerializedJson,
+} from "../services/kernel/operation.ts";
+import type { Services } from "../services/daemon/mod.ts";
+import type { ServerCall, ServerHead } from "../services/identity/server_operation.ts";
+import { newRoutes } from "./context.ts";
+import type { Input } from "./direct.ts";
+import type { AppEnv } from "./environment.ts";
+import { z } from "./extended_zod.ts";
+import { optionalBody } from "./middleware/body.ts";
+import { statusOfClass } from "./middleware/errors.ts";
+import { route } from "./route.ts";
+import { DESCRIPTIONS, errors, errorSchema, json } from "./schemas.ts";
+import type { Endpoint } from "./table.ts";
+
+/** What any operation declares. */
+export type Declared = Head & Declaration<z.ZodObject, z.ZodType, z.ZodType>;
+
+/** An operation on the server, whatever its input and answer are. */
+export interface AnyServerOperation {
+  readonly declared: ServerHead & Declared;
+  perform(services: Services, input: unknown, call: ServerCall): Promise<unknown>;
+}
+
+/**
+ * The routes of operations on the server. Each is validated, documented and answered by what the
+ * operation declares.
+ *
+ * @param operations by their names, which are their ids in the OpenAPI document
+ */
+export function serverRoutes(
+  services: Services,
+  operations: Readonly<Record<string, AnyServerOperation>>,
+) {
+  const routes = newRoutes();
+  for (const [operationId, operation] of inOrderOfRoutes(operations)) {
+    const { declared } = operation;
+    const described = describeOperation(operationId, declared, errorsOnServer);
+    const made = route(declared.http as Endpoint, described, ...middlewareOf(declared));
+    routes.answer(made, async ({ params, query, json }: Input, caller) => {
+      const input = Object.assign({}, query, json, params);
+      return responseOf(await operation.perform(services, input, { caller }), declared);
+    });
+  }
+  return routes;
+}
+
+/** The errors of every operation on the server. */
+function errorsOnServer({ http, whileFull, input, example }: Declared) {
+  const isWrite = !http.startsWith("GET ");
+  return {
+    ...errors(),
+    ...isWrite && whileFull !== true ? errors(503) : {},
+    ...Object.keys(input.shape).length > 0 ? errors(400) : {},
+    ...example === undefined ? {} : errors(413),
+  };
+}
+
+/** Answers with the outcome of an operation. */
+function responseOf(outcome: unknown, { isLater }: Declared): Response {
+  if (outcome === undefined) return new Response(null, { status: 204 });
+  if (outcome instanceof Created) {
+    const { value } = outcome;
+    return value === undefined
+      ? new Response(null, { status: 201 })
+      : Response.json(value, { status: 201 });
+  }
+  if (!(outcome instanceof SerializedJson)) {
+    return Response.json(outcome, { status: isLater ? 202 : 200 });
+  }
+  const headers = { "content-type": "application/json", ...outcome.headers };
+  return new Response(outcome.text, { headers });
+}
+
+/**
+ * Operations in the order in which their routes are tried: a literal part of a path comes before a
+ * parameter at its place.
+ */
+export function inOrderOfRoutes<Operation extends { readonly declared: Head }>(
+  operations: Readonly<Record<string, Operation>>,
+): [string, Operation][] {
+  const orderOf = ({ declared: { http } }: Operation) => http.replaceAll("{", "\u{ffff}");
+  return Object.entries(operations).sort(([, one], [, other]) =>
+    orderOf(one) < orderOf(other) ? -1 : 1
+  );
+}
+
+/** What runs before an operation, after the check of the caller's right. */
+export function middlewareOf({ hasOptionalBody }: Declared): readonly MiddlewareHandler<AppEnv>[] {
+  return hasOptionalBody ? [optionalBody()] : [];
+}
+
+/**
+ * The description of an operation's route, as `@hono/zod-openapi` takes it.
+ *
+ * @param errorsOf the errors that it has beside those that it declares
+ */
+export function describeOperation<This extends Declared>(
+  operationId: string,
+  declared: This,
+  errorsOf: (declared: This) => Record<number, object>,
+) {
+  const { http, summary, description, input, example, bodyName, hasOptionalBody } = declared;
+  const { ok, isLater, created, done } = declared;
+  const names = Array.from(http.matchAll(/\{(\w+)\}/g), ([, name = ""]) => name);
+  const inPath = Object.fromEntries(names.map((name) => [name, true as const]));
+  const params = input.pick(inPath);
+  const rest = input.omit(inPath);
+  const hasQuery = example === undefined && Object.keys(rest.shape).length > 0;
+  const schema = bodyName === undefined ? rest : rest.meta({ id: bodyName });
+  const body = {
+    content: { "application/json": { schema, example } },
+    required: hasOptionalBody !== true,
+  };
+  const refusals = (declared.refusals ?? []).map(({ error, schema, description }) => {
+    const status = statusOfClass(error) as keyof typeof DESCRIPTIONS;
+    return [status, json(schema ?? errorSchema, description ?? DESCRIPTIONS[status])];
+  });
+  return {
+    operationId,
+    summary,
+    ...description === undefined ? {} : { description },
+    request: {
+      ...names.length === 0 ? {} : { params },
+      ...hasQuery ? { query: rest } : {},
+      ...example === undefined ? {} : { body },
+    },
+    responses: {
+      ...ok === undefined ? {} : { [isLater ? 202 : 200]: json(ok.schema, ok.description) },
+      ...created === undefined ? {} : {
+        201: "schema" in created ? json(created.schema, created.description) : created,
+      },
+      ...done === undefined ? {} : { 204: { description: done } },
+      ...errorsOf(declared),
+      ...Object.fromEntries(refusals),
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import type { z } from "zod";
+import type { EarlyEnd } from "../early_end.ts";
+import type { FreeSpace } from "../free_space.ts";
+import {
+  type Declaration,
+  type Head,
+  Operation,
+  type Outcome,
+  type ValueOf,
+  valueOf,
+} from "../kernel/operation.ts";
+import { authorize, type Resource } from "./permissions.ts";
+import type { Caller, Principal } from "./principal.ts";
+
+export { Created, SerializedJson } from "../kernel/operation.ts";
+
+/** What sets a call on the server apart, as far as it decides who may make it. */
+export interface ServerAccess {
+  /** What it acts on: GET needs the right to read it, every other method the right to write it. */
+  readonly on: Exclude<Resource["kind"], "project">;
+  readonly whileHalted?: boolean;
+  readonly whileFull?: boolean;
+}
+
+/** The head of an operation on the server. */
+export interface ServerHead extends Head {
+  readonly on: ServerAccess["on"];
+  /** Whether it needs the node that leads, which has what it is about in memory. */
+  readonly runsOn?: "leader";
+}
+
+/** What refuses changes. */
+export interface Gates {
+  readonly halts: {
+    /** @throws Halted if the principal is a halted agent */
+    requireGoing(principal: Principal): void;
+  };
+  readonly space: Pick<FreeSpace, "require">;
+}
+
+const READING: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+/**
+ * Checks that a principal may make a call now.
+ *
+ * @param method its method over HTTP: GET and HEAD change nothing
+ * @throws Forbidden; Halted; Unavailable if the disk is nearly full
+ */
+export function requireServerCall(
+  method: string,
+  { on, whileHalted = false, whileFull = false }: ServerAccess,
+  principal: Principal,
+  { halts, space }: Gates,
+): void {
+  const isWrite = !READING.has(method);
+  authorize(principal, isWrite ? "write" : "read", { kind: on });
+  if (isWrite && !whileHalted) halts.requireGoing(principal);
+  if (isWrite && !whileFull && method !== "DELETE") space.require();
+}
+
+/** Who calls an operation on the server. */
+export interface ServerCall {
+  readonly caller: Caller;
+  /** Ends the wait of an operation that waits for news; absent where nothing can end it. */
+  readonly end?: EarlyEnd;
+}
+
+/** An operation on the server. */
+export class ServerOperation<
+  Input extends z.ZodObject,
+  Services,
+  Ok extends z.ZodType,
+  New extends z.ZodType,
+> extends Operation<
+  ServerHead & Declaration<Input, Ok, New>,
+  Input,
+  Services,
+  ServerCall,
+  Outcome<z.output<Ok>, z.output<New>>
+> {
+  /**
+   * Calls the operation from inside this process, as a request over HTTP would.
+   *
+   * @throws Invalid naming the wrong field; Forbidden; Halted; Unavailable if the disk is nearly full;
+   * the refusal of the operation
+   */
+  async invoke(
+    services: Services & { readonly agents: Pick<Gates, "halts"> } & Pick<Gates, "space">,
+    given: z.input<Input>,
+    call: ServerCall,
+  ): Promise<ValueOf<Ok, New>> {
+    const { http, ...access } = this.declared;
+    const method = http.slice(0, http.indexOf(" "));
+    const { agents: { halts }, space } = services;
+    requireServerCall(method, access, call.caller.principal, { halts, space });
+    return valueOf(await this.perform(services, this.parse(given), call)) as ValueOf<Ok, New>;
+  }
+}
+
+type Run<Input extends z.ZodObject, Services, Ok extends z.ZodType, New extends z.ZodType> = (
+  services: Services,
+  input: z.output<Input>,
+  call: ServerCall,
+) => Promise<Outcome<z.output<Ok>, z.output<New>>> | Outcome<z.output<Ok>, z.output<New>>;
+
+/**
+ * Declares an operation on the server.
+ *
+ * @param run what it does, with the services that it names
+ */
+export function serverOperation<
+  Input extends z.ZodObject,
+  Services,
+  Ok extends z.ZodType = z.ZodNever,
+  New extends z.ZodType = z.ZodNever,
+>(
+  declared: ServerHead & Declaration<Input, Ok, New>,
+  run: Run<Input, Services, Ok, New>,
+): ServerOperation<Input, Services, Ok, New> {
+  return new ServerOperation(declared, run);
+}
