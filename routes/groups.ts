@@ -12,6 +12,18 @@ import type { Group } from "./table.ts";
 
 const EVERY_METHOD = ["ALL"];
 
+const WITHOUT_ADMINS = switchedOff(
+  EVERY_METHOD,
+  ["/v1/admins/*"],
+  "There are no admins: admins.enabled is false in the configuration",
+);
+
+const WITHOUT_POLICIES = switchedOff(
+  ["GET", "PUT"],
+  ["/v1/settings", "/v1/settings/*"],
+  "There are no settings: policies.enabled is false in the configuration",
+);
+
 /**
  * The groups of the table, each with the import of its module.
  *
@@ -22,7 +34,7 @@ export function createGroups(
   streams: EventStreams,
   whole: () => Promise<OpenAPIHono<AppEnv>>,
 ): Record<Group, RouteGroup> {
-  const { config, metrics, status, eventLog } = services;
+  const { config, metrics, status, eventLog, herald } = services;
   return {
     health: lazyGroup("health", async () => {
       return (await import("./health.ts")).healthRoutes(status);
@@ -37,18 +49,16 @@ export function createGroups(
     ...operationGroups(services),
     ...agentGroups(services),
     ...modelGroups(services),
-    ...accountGroups(services),
+    login: loginGroup(services),
     channels: channelGroup(services, streams),
-    settings: settingsGroup(services),
-    ...heraldGroups(services),
+    heraldWebhooks: lazyGroup("heraldWebhooks", async () => {
+      return (await import("./v1/herald_webhooks.ts")).heraldWebhookRoutes(
+        herald,
+        bodyLimitsOf(config),
+      );
+    }),
     events: lazyGroup("events", async () => {
       return (await import("./v1/events.ts")).eventRoutes({ eventLog, streams });
-    }),
-    operations: lazyGroup("operations", async () => {
-      return (await import("./v1/operations.ts")).operationRoutes(services);
-    }),
-    nodes: lazyGroup("nodes", async () => {
-      return (await import("./v1/nodes.ts")).nodeRoutes(services.nodeOperations);
     }),
     ...projectGroups(services),
     openapi: lazyGroup("openapi", async () => (await import("./openapi.ts")).openApiRoutes(whole)),
@@ -68,7 +78,11 @@ function operationGroups(services: Services): Record<keyof typeof SERVER_OPERATI
       return serverRoutes(services, await load());
     }),
   ]);
-  return Object.fromEntries(groups) as Record<keyof typeof SERVER_OPERATIONS, RouteGroup>;
+  return {
+    ...Object.fromEntries(groups) as Record<keyof typeof SERVER_OPERATIONS, RouteGroup>,
+    ...services.admins === null ? { admins: WITHOUT_ADMINS } : {},
+    ...services.policies === null ? { policies: WITHOUT_POLICIES } : {},
+  };
 }
 
 function agentGroups(services: Services) {
@@ -78,13 +92,6 @@ function agentGroups(services: Services) {
     }),
     questions: lazyGroup("questions", async () => {
       return (await import("./v1/questions.ts")).questionRoutes(services);
-    }),
-    accounts: lazyGroup("accounts", async () => {
-      return (await import("./v1/accounts.ts")).accountRoutes(services.ircAccounts);
-    }),
-    irc: lazyGroup("irc", async () => (await import("./v1/irc.ts")).ircRoutes(services)),
-    tokens: lazyGroup("tokens", async () => {
-      return (await import("./v1/tokens.ts")).tokenRoutes(services);
     }),
   };
 }
@@ -108,28 +115,20 @@ function modelGroups(services: Services) {
   };
 }
 
-/** Admins and their login. */
-function accountGroups(services: Services) {
-  const { admins, adminLogin, config } = services;
-  return {
-    admins: admins === null
-      ? switchedOff(
-        EVERY_METHOD,
-        ["/v1/admins/*"],
-        "There are no admins: admins.enabled is false in the configuration",
-      )
-      : lazyGroup("admins", async () => (await import("./v1/admins.ts")).adminRoutes(admins)),
-    login: adminLogin === null
-      ? switchedOff(
-        EVERY_METHOD,
-        ["/login", "/logout", "/session"],
-        "Nobody can log in: admins.enabled is false in the configuration",
-      )
-      : lazyGroup("login", async () => {
-        const { loginRoutes } = await import("./login.ts");
-        return loginRoutes({ ...services, adminLogin, bodyLimits: bodyLimitsOf(config) });
-      }),
-  };
+/** The login of admins. */
+function loginGroup(services: Services): RouteGroup {
+  const { adminLogin, config } = services;
+  if (adminLogin === null) {
+    return switchedOff(
+      EVERY_METHOD,
+      ["/login", "/logout", "/session"],
+      "Nobody can log in: admins.enabled is false in the configuration",
+    );
+  }
+  return lazyGroup("login", async () => {
+    const { loginRoutes } = await import("./login.ts");
+    return loginRoutes({ ...services, adminLogin, bodyLimits: bodyLimitsOf(config) });
+  });
 }
 
 function channelGroup(
@@ -148,31 +147,6 @@ function channelGroup(
     const { channelRoutes } = await import("./v1/channels.ts");
     return channelRoutes({ bridge, bufferSize, identity, agents, streams });
   });
-}
-
-function settingsGroup({ policies, llm }: Services): RouteGroup {
-  if (policies === null) {
-    return switchedOff(
-      ["GET", "PUT"],
-      ["/v1/settings", "/v1/settings/*"],
-      "There are no settings: policies.enabled is false in the configuration",
-    );
-  }
-  return lazyGroup("settings", async () => {
-    return (await import("./v1/settings.ts")).settingsRoutes(policies, llm.backends);
-  });
-}
-
-function heraldGroups({ herald, config }: Services) {
-  return {
-    herald: lazyGroup("herald", async () => {
-      return (await import("./v1/herald.ts")).heraldRoutes(herald);
-    }),
-    heraldWebhooks: lazyGroup("heraldWebhooks", async () => {
-      const { heraldWebhookRoutes } = await import("./v1/herald.ts");
-      return heraldWebhookRoutes(herald, bodyLimitsOf(config));
-    }),
-  };
 }
 
 /** Projects, for the operator and the admins, and their list, for everybody. */

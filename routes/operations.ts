@@ -4,6 +4,7 @@ import {
   type Declaration,
   type Head,
   SerializedJson,
+  type Shown,
 } from "../services/kernel/operation.ts";
 import type { Services } from "../services/daemon/mod.ts";
 import type { ServerCall, ServerHead } from "../services/identity/server_operation.ts";
@@ -108,8 +109,8 @@ export function describeOperation<This extends Declared>(
   const { ok, isLater, created, done } = declared;
   const names = Array.from(http.matchAll(/\{(\w+)\}/g), ([, name = ""]) => name);
   const inPath = Object.fromEntries(names.map((name) => [name, true as const]));
-  const params = input.pick(inPath);
-  const rest = input.omit(inPath);
+  // To leave nothing out would lose the schema's name, and is no use to one with checks of its own.
+  const rest = names.length === 0 ? input : input.omit(inPath);
   const hasQuery = example === undefined && Object.keys(rest.shape).length > 0;
   const schema = bodyName === undefined ? rest : rest.meta({ id: bodyName });
   const body = {
@@ -125,18 +126,22 @@ export function describeOperation<This extends Declared>(
     summary,
     ...description === undefined ? {} : { description },
     request: {
-      ...names.length === 0 ? {} : { params },
+      ...names.length === 0 ? {} : { params: input.pick(inPath) },
       ...hasQuery ? { query: rest } : {},
       ...example === undefined ? {} : { body },
     },
     responses: {
-      ...ok === undefined ? {} : { [isLater ? 202 : 200]: json(ok.schema, ok.description) },
+      ...ok === undefined ? {} : { [isLater ? 202 : 200]: answerOf(ok) },
       ...created === undefined ? {} : {
-        201: "schema" in created ? json(created.schema, created.description) : created,
+        201: "schema" in created ? answerOf(created) : created,
       },
       ...done === undefined ? {} : { 204: { description: done } },
       ...errorsOf(declared),
       ...Object.fromEntries(refusals),
     },
   };
+}
+
+function answerOf({ schema, description, headers }: Shown) {
+  return { ...json(schema, description), ...headers === undefined ? {} : { headers } };
 }

@@ -1,6 +1,7 @@
 import type { RouteConfig } from "@hono/zod-openapi";
 import type { Context, Handler, HonoRequest, Next } from "hono";
 import { HTTPException } from "hono/http-exception";
+import { Invalid } from "../../services/errors.ts";
 import { z } from "../extended_zod.ts";
 import type { AppEnv } from "../environment.ts";
 import { JSON_TYPE, parseJson } from "./body.ts";
@@ -77,10 +78,12 @@ function accept(
   return undefined;
 }
 
-/** The body of a request for which nothing has read it yet. One without a type is an empty object. */
+/** The body of a request for which nothing has read it yet. */
 async function laterBody({ req }: Context<AppEnv>): Promise<unknown> {
   const type = req.header("content-type");
-  if (type === undefined && await req.text() === "") return {};
+  if (type === undefined && await req.text() === "") {
+    throw new Invalid("The body must be a JSON object");
+  }
   if (!JSON_TYPE.test(type ?? "")) {
     throw new HTTPException(415, { message: "Unsupported Media Type" });
   }

@@ -1,5 +1,13 @@
 /** The operations on the server, by room. The first request for one of them loads its room. */
 export const SERVER_OPERATIONS = {
+  admins: () => import("../admins/operations.ts"),
   agents: () => import("../agents/operations.ts"),
   halt: () => import("../agents/halt_operations.ts"),
+  herald: () => import("../bots/operations.ts"),
+  ircAccounts: () => import("../agents/irc_account_operations.ts"),
+  ircServer: () => import("../irc_server/operations.ts"),
+  nodes: () => import("../nodes/operations.ts"),
+  operator: () => import("../operations/operations.ts"),
+  policies: () => import("../policies/operations.ts"),
+  tokens: () => import("../identity/operations.ts"),
 };

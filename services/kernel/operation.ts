@@ -7,6 +7,8 @@ import { bounded, closed } from "../validation/schemas.ts";
 export interface Shown<Schema extends z.ZodType = z.ZodType> {
   readonly schema: Schema;
   readonly description: string;
+  /** Header fields of the answer over HTTP. */
+  readonly headers?: z.ZodObject;
 }
 
 /** An error of an operation, beside those that every operation has. */
@@ -83,7 +85,7 @@ export class SerializedJson<Value> {
 /** What a handler may return, by what the operation declares. */
 export type Outcome<Ok, New> =
   | Ok
-  | Created<New>
+  | Created<[New] extends [never] ? undefined : New>
   | SerializedJson<Ok>
   | ([Ok | New] extends [never] ? void : never);
 
