@@ -1,14 +1,21 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import {
   Created,
   type Declaration,
   type Head,
   SerializedJson,
   type Shown,
+  WithHeaders,
 } from "../services/kernel/operation.ts";
 import type { Services } from "../services/daemon/mod.ts";
+import type { EarlyEnd } from "../services/early_end.ts";
 import type { ServerCall, ServerHead } from "../services/identity/server_operation.ts";
+import { Waits } from "../http/mod.ts";
+import type { Caller } from "../services/identity/mod.ts";
+import { inputOf } from "./api_routes.ts";
+import { callerOf } from "./caller.ts";
 import { newRoutes } from "./context.ts";
+import { hold } from "./held_answers.ts";
 import type { Input } from "./direct.ts";
 import type { AppEnv } from "./environment.ts";
 import { z } from "./extended_zod.ts";
@@ -38,14 +45,29 @@ export function serverRoutes(
   operations: Readonly<Record<string, AnyServerOperation>>,
 ) {
   const routes = newRoutes();
+  const waits = new Waits();
+  services.identity.onEnded((ended) => waits.abortEnded(ended));
   for (const [operationId, operation] of inOrderOfRoutes(operations)) {
     const { declared } = operation;
     const described = describeOperation(operationId, declared, errorsOnServer);
     const made = route(declared.http as Endpoint, described, ...middlewareOf(declared));
-    routes.answer(made, async ({ params, query, json }: Input, caller) => {
+    const answer = async ({ params, query, json }: Input, call: ServerCall) => {
       const input = Object.assign({}, query, json, params);
-      return responseOf(await operation.perform(services, input, { caller }), declared);
-    });
+      return responseOf(await operation.perform(services, input, call), declared);
+    };
+    const answerNow = (input: Input, caller: Caller) => answer(input, { caller });
+    // A client may leave while it waits; what waits keeps nothing of the context.
+    const answerLater = (context: Context<AppEnv>) => {
+      const { method, raw: { signal } } = context.req;
+      const { principal, address, requestId } = callerOf(context);
+      const call = { caller: { principal, address, requestId }, isPeek: method === "HEAD" };
+      const input = inputOf(context);
+      const wait = (end: EarlyEnd) => answer(input, { ...call, end });
+      return hold(context, waits.run(principal, signal, wait));
+    };
+    if (declared.waits === "always") routes.handle(made, answerLater);
+    else if (declared.waits === undefined) routes.answer(made, answerNow);
+    else routes.answer(made, answerNow, { handler: answerLater });
   }
   return routes;
 }
@@ -62,19 +84,20 @@ function errorsOnServer({ http, whileFull, input, example }: Declared) {
 }
 
 /** Answers with the outcome of an operation. */
-function responseOf(outcome: unknown, { isLater }: Declared): Response {
+function responseOf(outcome: unknown, { isLater }: Pick<Declared, "isLater">): Response {
+  if (outcome instanceof WithHeaders) {
+    const response = responseOf(outcome.outcome, { isLater });
+    for (const [name, value] of Object.entries(outcome.headers)) response.headers.set(name, value);
+    return response;
+  }
   if (outcome === undefined) return new Response(null, { status: 204 });
-  if (outcome instanceof Created) {
-    const { value } = outcome;
-    return value === undefined
-      ? new Response(null, { status: 201 })
-      : Response.json(value, { status: 201 });
+  if (outcome instanceof SerializedJson) {
+    return new Response(outcome.text, { headers: { "content-type": "application/json" } });
   }
-  if (!(outcome instanceof SerializedJson)) {
-    return Response.json(outcome, { status: isLater ? 202 : 200 });
-  }
-  const headers = { "content-type": "application/json", ...outcome.headers };
-  return new Response(outcome.text, { headers });
+  if (!(outcome instanceof Created)) return Response.json(outcome, { status: isLater ? 202 : 200 });
+  const { value } = outcome;
+  const status = 201;
+  return value === undefined ? new Response(null, { status }) : Response.json(value, { status });
 }
 
 /**
@@ -135,7 +158,9 @@ export function describeOperation<This extends Declared>(
       ...created === undefined ? {} : {
         201: "schema" in created ? answerOf(created) : created,
       },
-      ...done === undefined ? {} : { 204: { description: done } },
+      ...done === undefined ? {} : {
+        204: typeof done === "string" ? { description: done } : done,
+      },
       ...errorsOf(declared),
       ...Object.fromEntries(refusals),
     },

@@ -12,7 +12,7 @@ import {
 import { authorize, type Resource } from "./permissions.ts";
 import type { Caller, Principal } from "./principal.ts";
 
-export { Created, SerializedJson } from "../kernel/operation.ts";
+export { Created, SerializedJson, WithHeaders } from "../kernel/operation.ts";
 
 /** What sets a call on the server apart, as far as it decides who may make it. */
 export interface ServerAccess {
@@ -25,6 +25,11 @@ export interface ServerAccess {
 /** The head of an operation on the server. */
 export interface ServerHead extends Head {
   readonly on: ServerAccess["on"];
+  /**
+   * Whether it may take long, for news or for another program, so that its caller may leave it:
+   * always, or if its query asks for that.
+   */
+  readonly waits?: "always" | "if asked";
   /** Whether it needs the node that leads, which has what it is about in memory. */
   readonly runsOn?: "leader";
 }
@@ -61,8 +66,10 @@ export function requireServerCall(
 /** Who calls an operation on the server. */
 export interface ServerCall {
   readonly caller: Caller;
-  /** Ends the wait of an operation that waits for news; absent where nothing can end it. */
+  /** Ends the wait of an operation that {@link ServerHead.waits}; absent where nothing can end it. */
   readonly end?: EarlyEnd;
+  /** Whether the caller gets nothing of the value, so that it has read nothing: HEAD over HTTP. */
+  readonly isPeek?: boolean;
 }
 
 /** An operation on the server. */

@@ -55,7 +55,7 @@ export interface Declaration<
   /** What it answers if it made something; 201 over HTTP, which may have no body. */
   readonly created?: Shown<New> | { readonly description: string };
   /** What has happened if it answers nothing; 204 over HTTP. */
-  readonly done?: string;
+  readonly done?: string | Omit<Shown, "schema">;
   readonly refusals?: readonly Refusal[];
 }
 
@@ -71,23 +71,35 @@ export class Created<Value> {
 /** An outcome that is JSON already, because it was long to write. */
 export class SerializedJson<Value> {
   readonly text: string;
-  /** Header fields of the answer over HTTP. */
-  readonly headers: Readonly<Record<string, string>>;
   /** Only for the type. */
   declare readonly value?: Value;
 
-  constructor(text: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(text: string) {
     this.text = text;
+  }
+}
+
+/** An outcome about which more is to be said than its value does. */
+export class WithHeaders<Plain> {
+  readonly outcome: Plain;
+  /** Header fields of the answer over HTTP. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(outcome: Plain, headers: Readonly<Record<string, string>>) {
+    this.outcome = outcome;
     this.headers = headers;
   }
 }
 
-/** What a handler may return, by what the operation declares. */
-export type Outcome<Ok, New> =
+/** An outcome of which its value says all. */
+type PlainOutcome<Ok, New> =
   | Ok
   | Created<[New] extends [never] ? undefined : New>
   | SerializedJson<Ok>
   | ([Ok | New] extends [never] ? void : never);
+
+/** What a handler may return, by what the operation declares. */
+export type Outcome<Ok, New> = PlainOutcome<Ok, New> | WithHeaders<PlainOutcome<Ok, New>>;
 
 /** What a call of an operation from inside this process returns. */
 export type ValueOf<Ok extends z.ZodType, New extends z.ZodType> =
@@ -95,6 +107,7 @@ export type ValueOf<Ok extends z.ZodType, New extends z.ZodType> =
 
 /** The value of an outcome, for callers in this process. */
 export function valueOf(outcome: unknown): unknown {
+  if (outcome instanceof WithHeaders) return valueOf(outcome.outcome);
   if (outcome instanceof Created) return outcome.value;
   return outcome instanceof SerializedJson ? JSON.parse(outcome.text) : outcome;
 }

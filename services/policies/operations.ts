@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { NotFound, Unavailable } from "../errors.ts";
-import { SerializedJson, serverOperation } from "../identity/server_operation.ts";
+import { serverOperation, WithHeaders } from "../identity/server_operation.ts";
 import type { Backends } from "../llm/mod.ts";
 import type { JsonObject } from "./merge.ts";
 import type { Policies } from "./policies.ts";
@@ -72,8 +72,8 @@ export const changePolicies = serverOperation({
   const names = (await services.llm.backends.list()).map(({ name }) => name);
   const changed = await policies.change(change as JsonObject, caller);
   const warnings = policyWarnings(change as JsonObject, names);
-  const headers = warnings.length === 0 ? {} : { "X-Muster-Warnings": asciiJson(warnings) };
-  return new SerializedJson<typeof changed>(JSON.stringify(changed), headers);
+  if (warnings.length === 0) return changed;
+  return new WithHeaders(changed, { "X-Muster-Warnings": asciiJson(warnings) });
 });
 
 /** JSON for a header: non-ASCII characters are escaped. */
