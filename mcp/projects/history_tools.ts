@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { branchesSchema } from "../../routes/projects/names.ts";
 import { checkinDetailSchema } from "../../routes/projects/reading_schemas.ts";
 import { checkinSchema } from "../../routes/projects/schemas.ts";
 import { timelineSchema } from "../../routes/projects/timeline.ts";
+import * as code from "../../services/code/operations.ts";
+import { branchesSchema } from "../../services/code/schemas.ts";
 import { listCut, partShape } from "./parts.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 
@@ -79,7 +80,7 @@ const listBranches = projectTool({
   input: partShape(100, "branches"),
   output: { branches: branchesSchema.shape.branches, total: z.int() },
   async run({ limit, offset }, project) {
-    const { branches } = await project.get(branchesSchema, "/api/branches");
+    const { branches } = await project.invoke(code.listBranches, {});
     const total = branches.length;
     return {
       data: { branches: branches.slice(offset, offset + limit), total },

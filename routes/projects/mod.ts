@@ -14,7 +14,6 @@ import { fileRoutes } from "./files.ts";
 import { eventRoutes } from "./events.ts";
 import { indexRoutes } from "./index.ts";
 import { landingRoutes } from "./landing.ts";
-import { nameRoutes } from "./names.ts";
 import { projectRoutes } from "./project.ts";
 import { searchRoutes } from "./search.ts";
 import { syncRoutes } from "./sync.ts";
@@ -45,7 +44,6 @@ export function createProjectGroups(
     project: projectRoutes(services),
     workspaces: workspaceRoutes(services),
     timeline: timelineRoutes(services),
-    names: nameRoutes(services),
     reviews: reviewRoutes(services),
     reviewers: reviewerRoutes(services),
     landing: landingRoutes(services),

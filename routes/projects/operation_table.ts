@@ -2,7 +2,11 @@
 
 /** The rows of operations in the table of routes. */
 export const OPERATION_ROUTES = {
+  "GET /api/branches": ["operations", "read"],
   "GET /api/claims": ["operations", "read"],
+  "GET /api/contributors": ["operations", "read"],
+  "GET /api/tags": ["operations", "read"],
+  "POST /api/tags": ["operations", "write"],
   "GET /api/tickets": ["operations", "read"],
   "POST /api/tickets": ["operations", "write"],
   "GET /api/tickets/fields": ["operations", "read"],

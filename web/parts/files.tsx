@@ -2,7 +2,8 @@
 import { ChevronDown, File, FileSymlink, Folder, GitBranch } from "lucide-static";
 import type { z } from "zod";
 import { shownText } from "../../services/fossil/front/mod.ts";
-import type { branchesSchema, tagsSchema } from "../../routes/projects/names.ts";
+import { listBranches, listTags } from "../../services/code/operations.ts";
+import type { branchesSchema, tagsSchema } from "../../services/code/schemas.ts";
 import type { treeSchema } from "../../routes/projects/reading_schemas.ts";
 import type { ProjectAddresses } from "../addresses.ts";
 import type { CodeProject } from "../code_project.ts";
@@ -83,8 +84,8 @@ export async function readBranchesAndTags(
   project: CodeProject,
 ): Promise<Pick<Names, "branches" | "tags">> {
   const [{ branches }, { tags }] = await Promise.all([
-    project.read<z.output<typeof branchesSchema>>("/api/branches"),
-    project.read<z.output<typeof tagsSchema>>("/api/tags"),
+    project.invoke(listBranches, {}),
+    project.invoke(listTags, {}),
   ]);
   return { branches, tags };
 }

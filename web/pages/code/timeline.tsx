@@ -1,7 +1,7 @@
 import type { Child } from "hono/jsx";
 import type { z } from "zod";
 import { shownText } from "../../../services/fossil/front/mod.ts";
-import type { branchesSchema } from "../../../routes/projects/names.ts";
+import { listBranches } from "../../../services/code/operations.ts";
 import type { activitySchema, timelineSchema } from "../../../routes/projects/timeline.ts";
 import type { ProjectAddresses } from "../../addresses.ts";
 import { definePage, type View } from "../../page.ts";
@@ -55,7 +55,7 @@ async function show(visit: Visit): Promise<View | Response> {
   const kind = KINDS.find(([name]) => name === visit.query("type"))?.[0] ?? "checkin";
   const paging = { page: visit.pageNumber, per_page: PER_PAGE };
   const [{ branches }, shown] = await Promise.all([
-    project.read<z.output<typeof branchesSchema>>("/api/branches"),
+    project.invoke(listBranches, {}),
     kind === "checkin"
       ? readCheckins(project, { ...filtersOf(visit), ...paging })
       : readEvents(project, { ...filtersOf(visit), kind, ...paging }),
