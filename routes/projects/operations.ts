@@ -130,7 +130,7 @@ async function answer(
   if (!(outcome instanceof RepositoryRead)) return context.json(outcome, 200);
   const { answers } = services.hosting.repositories;
   const key = operation.keyOf(input);
-  return respond(context, await answers.get(project, key, (from) => outcome.answer(from)));
+  return respond(context, await answers.get(project, key, outcome.answer));
 }
 
 /** The validated parts of a request as one input. */

@@ -6,7 +6,7 @@ import type { Action, Caller } from "../identity/mod.ts";
 import { describeIssue } from "../validation/mod.ts";
 import { bounded, closed } from "../validation/schemas.ts";
 import { type ProjectAccess, requireCall } from "./access.ts";
-import type { RepositoryAnswers } from "./answers.ts";
+import type { NewAnswer, RepositoryAnswers } from "./answers.ts";
 import type { Project } from "./records.ts";
 
 /** What an answer of an operation holds. */
@@ -79,20 +79,27 @@ export class Created<Value> {
 
 /** An outcome that depends on the repository and the input alone, and so is kept while both stay. */
 export class RepositoryRead<Value> {
-  /** @returns the value, or its JSON */
-  readonly read: (repository: PooledRepository) => Promise<Value | Uint8Array<ArrayBuffer>>;
-
-  constructor(read: RepositoryRead<Value>["read"]) {
-    this.read = read;
-  }
-
   /** The read for `RepositoryAnswers`, which keeps its JSON. */
-  async answer(repository: PooledRepository) {
-    const value = await this.read(repository);
-    const bytes = value instanceof Uint8Array
-      ? value
-      : new TextEncoder().encode(JSON.stringify(value));
-    return { bytes, headers: { "Content-Type": "application/json" } };
+  readonly answer: (repository: PooledRepository) => Promise<NewAnswer>;
+  /** Only for the type. */
+  declare readonly value?: Value;
+
+  /**
+   * @param read returns the value, or its JSON
+   * @param isProvisional whether the value can change although the repository does not
+   */
+  constructor(
+    read: (repository: PooledRepository) => Promise<Value>,
+    isProvisional: (value: Value) => boolean = () => false,
+  ) {
+    this.answer = async (repository) => {
+      const value = await read(repository);
+      const bytes = value instanceof Uint8Array
+        ? value as Uint8Array<ArrayBuffer>
+        : new TextEncoder().encode(JSON.stringify(value));
+      const headers = { "Content-Type": "application/json" };
+      return { bytes, headers, isProvisional: isProvisional(value) };
+    };
   }
 }
 
@@ -107,11 +114,14 @@ export class SerializedJson<Value> {
   }
 }
 
+/** JSON as a worker wrote it, which passes through. */
+type Json = Uint8Array<ArrayBuffer>;
+
 /** What a handler may return, by what the operation declares. */
 export type Outcome<Ok, New> =
   | Ok
   | Created<New>
-  | RepositoryRead<Ok>
+  | RepositoryRead<Ok | Json>
   | SerializedJson<Ok>
   | ([Ok | New] extends [never] ? undefined : never);
 
@@ -204,7 +214,7 @@ export class Operation<
     read: RepositoryRead<unknown>,
     { project, input }: { readonly project: Project; readonly input: z.output<Input> },
   ): Promise<unknown> {
-    const { bytes } = await answers.get(project, this.keyOf(input), (from) => read.answer(from));
+    const { bytes } = await answers.get(project, this.keyOf(input), read.answer);
     return JSON.parse(new TextDecoder().decode(bytes));
   }
 
