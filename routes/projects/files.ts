@@ -5,6 +5,7 @@ import type { FileLines, Tree } from "../../services/fossil/mod.ts";
 import { newRoutes } from "../context.ts";
 import { errorSchema, json, wholeNumber } from "../schemas.ts";
 import { answerBytes, answerJson, notModified } from "./answers.ts";
+import { attachmentTarget } from "../../services/code/schemas.ts";
 import { contentHeaders } from "./content_headers.ts";
 import { fileLinesSchema, optionalCheckin, treeSchema } from "./reading_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -52,6 +53,17 @@ const getFile = projectRoute("GET /api/file", {
   responses: { ...bytesResponses, ...projectErrors(400, 413) },
 });
 
+const getAttachment = projectRoute("GET /api/attachments/content", {
+  summary: "The bytes of an attachment",
+  request: {
+    query: z.object({
+      target: attachmentTarget,
+      name: z.string().openapi({ description: "Of the file" }),
+    }),
+  },
+  responses: { ...bytesResponses, ...projectErrors(400, 413) },
+});
+
 /** The largest number of a line; a file has fewer. */
 const MAX_LINE = 999_999_999;
 
@@ -72,7 +84,7 @@ const getLines = projectRoute("GET /api/lines", {
   },
 });
 
-/** `/api/tree`, `/api/file` and `/api/lines`. */
+/** `/api/tree`, `/api/file`, `/api/lines` and `/api/attachments/content`. */
 export function fileRoutes(services: Pick<Services, "hosting">) {
   return newRoutes()
     .openapi(getTree, (context) => {
@@ -106,6 +118,17 @@ export function fileRoutes(services: Pick<Services, "hosting">) {
           bytes: file.content as Uint8Array<ArrayBuffer>,
           etag: `"${file.uuid}"`,
           headers: { ...contentHeaders(file.path, file.is_binary), "X-Checkin": file.checkin },
+        };
+      });
+    })
+    .openapi(getAttachment, (context) => {
+      const which = context.req.valid("query");
+      return answerBytes(context, services, async (repository) => {
+        const { name, file_uuid, is_binary, content } = await repository.attachment(which);
+        return {
+          bytes: content as Uint8Array<ArrayBuffer>,
+          etag: `"${file_uuid}"`,
+          headers: contentHeaders(name, is_binary),
         };
       });
     });

@@ -9,7 +9,6 @@ import { batchRoutes } from "./batch.ts";
 import { changeRoutes } from "./changes.ts";
 import { checkinRoutes } from "./checkins.ts";
 import { checkRoutes } from "./checks.ts";
-import { documentRoutes } from "./documents.ts";
 import { fileRoutes } from "./files.ts";
 import { eventRoutes } from "./events.ts";
 import { indexRoutes } from "./index.ts";
@@ -22,7 +21,6 @@ import { reviewerRoutes } from "./reviewers.ts";
 import { reviewRoutes } from "./reviews.ts";
 import { releaseRoutes } from "./releases.ts";
 import type { ProjectGroup } from "./table.ts";
-import { technoteRoutes } from "./technotes.ts";
 import { operationRoutes } from "./operations.ts";
 import { timelineRoutes } from "./timeline.ts";
 import { uploadRoutes } from "./uploads.ts";
@@ -53,8 +51,6 @@ export function createProjectGroups(
     changes: changeRoutes(services),
     archives: archiveRoutes(services),
     search: searchRoutes(services),
-    documents: documentRoutes(services),
-    technotes: technoteRoutes(services),
     batch: batchRoutes(services, whole),
     operations: operationRoutes(services, operations),
     checks: checkRoutes(services),

@@ -2,11 +2,20 @@
 
 /** The rows of operations in the table of routes. */
 export const OPERATION_ROUTES = {
+  "GET /api/attachments": ["operations", "read"],
   "GET /api/branches": ["operations", "read"],
   "GET /api/claims": ["operations", "read"],
   "GET /api/contributors": ["operations", "read"],
+  "GET /api/forum": ["operations", "read"],
+  "POST /api/forum": ["operations", "write"],
+  "GET /api/forum/{uuid}": ["operations", "read"],
+  "POST /api/forum/{uuid}/replies": ["operations", "write"],
   "GET /api/tags": ["operations", "read"],
   "POST /api/tags": ["operations", "write"],
+  "GET /api/technotes": ["operations", "read"],
+  "POST /api/technotes": ["operations", "write"],
+  "GET /api/technotes/{id}": ["operations", "read"],
+  "PATCH /api/technotes/{id}": ["operations", "write"],
   "GET /api/tickets": ["operations", "read"],
   "POST /api/tickets": ["operations", "write"],
   "GET /api/tickets/fields": ["operations", "read"],

@@ -1,5 +1,5 @@
 /** The answers of endpoints that read code, in the engine's shapes. */
-import { htmlSchema, pageFields, timestampSchema } from "../../services/projects/schemas.ts";
+import { pageFields, timestampSchema } from "../../services/projects/schemas.ts";
 import { z } from "../extended_zod.ts";
 import { checkinSchema } from "./schemas.ts";
 
@@ -132,74 +132,3 @@ export const historySchema = z.object({
   })).readonly(),
   ...pageFields,
 }).openapi("FileHistory");
-
-const technoteFields = {
-  id: z.string().openapi({ description: "Shared by all versions" }),
-  uuid: z.string(),
-  timestamp: timestampSchema,
-  last_modified: timestampSchema,
-  user: z.string(),
-  comment: z.string(),
-  color: z.string().nullable().openapi({ description: "Background in the timeline" }),
-  tags: z.array(z.string()).readonly(),
-};
-
-export const technotesSchema = z.object({
-  technotes: z.array(z.object(technoteFields)).readonly(),
-  ...pageFields,
-}).openapi("Technotes");
-
-export const technoteSchema = z.object({
-  ...technoteFields,
-  mimetype: z.string(),
-  content: z.string(),
-  content_html: htmlSchema,
-  versions: z.array(z.object({
-    uuid: z.string(),
-    timestamp: timestampSchema,
-    user: z.string(),
-  })).readonly(),
-}).openapi("Technote");
-
-const threadFields = {
-  uuid: z.string().openapi({ description: "The first version of the first post" }),
-  title: z.string(),
-  user: z.string(),
-  created: timestampSchema,
-  last_modified: timestampSchema,
-  post_count: z.int(),
-};
-
-export const threadsSchema = z.object({
-  threads: z.array(z.object(threadFields)).readonly(),
-  ...pageFields,
-}).openapi("ForumThreads");
-
-export const threadSchema = z.object({
-  ...threadFields,
-  posts: z.array(z.object({
-    uuid: z.string(),
-    latest_uuid: z.string(),
-    timestamp: timestampSchema,
-    last_modified: timestampSchema,
-    user: z.string(),
-    in_reply_to: z.string().nullable(),
-    mimetype: z.string(),
-    content: z.string(),
-    is_deleted: z.boolean(),
-    version_count: z.int(),
-  })).readonly(),
-  ...pageFields,
-}).openapi("ForumThread");
-
-export const attachmentsSchema = z.object({
-  attachments: z.array(z.object({
-    uuid: z.string(),
-    name: z.string(),
-    file_uuid: z.string(),
-    size: z.int().nullable(),
-    timestamp: timestampSchema,
-    user: z.string(),
-    comment: z.string(),
-  })).readonly(),
-}).openapi("Attachments");

@@ -5,7 +5,14 @@ import type { AccountDirectory } from "../identity/mod.ts";
 import { actorOf, type ProjectRepositories } from "../projects/mod.ts";
 import { Created, operation, RepositoryRead } from "../projects/operation.ts";
 import { newTagSchema } from "../releases/schemas.ts";
-import { branchesSchema, contributorsSchema, createdTagSchema, tagsSchema } from "./schemas.ts";
+import {
+  attachmentsSchema,
+  attachmentTarget,
+  branchesSchema,
+  contributorsSchema,
+  createdTagSchema,
+  tagsSchema,
+} from "./schemas.ts";
 
 export const listBranches = operation({
   http: "GET /api/branches",
@@ -73,3 +80,15 @@ export const listContributors = operation({
   ok: { schema: contributorsSchema, description: "The contributors" },
   isRead: true,
 }, () => new RepositoryRead((repository) => repository.contributions()));
+
+export const listAttachments = operation({
+  http: "GET /api/attachments",
+  needs: "read",
+  summary: "The attachments of a wiki page, ticket or technote",
+  input: z.object({ target: attachmentTarget }),
+  ok: { schema: attachmentsSchema, description: "The attachments, by name" },
+  isRead: true,
+}, (_services, { target }) =>
+  new RepositoryRead(async (repository) => ({
+    attachments: await repository.attachments(target),
+  })));

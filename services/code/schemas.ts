@@ -45,6 +45,23 @@ export const tagsSchema = z.object({
 export const createdTagSchema = z.object({ name: z.string(), uuid: z.string() })
   .meta({ id: "CreatedTag" });
 
+export const attachmentsSchema = z.object({
+  attachments: z.array(z.object({
+    uuid: z.string(),
+    name: z.string(),
+    file_uuid: z.string(),
+    size: z.int().nullable(),
+    timestamp: timestampSchema,
+    user: z.string(),
+    comment: z.string(),
+  })).readonly(),
+}).meta({ id: "Attachments" });
+
+/** A parameter that names what has attachments. */
+export const attachmentTarget = z.string().meta({
+  description: "The name of a wiki page, or the whole id of a ticket or technote",
+});
+
 export const contributorsSchema = z.object({
   contributors: z.array(z.object({
     user: z.string(),
