@@ -4,3 +4,4 @@ export * from "../forum/operations.ts";
 export * from "../technotes/operations.ts";
 export * from "../tickets/operations.ts";
 export * from "../wiki/operations.ts";
+export * from "../workspaces/operations.ts";

@@ -57,8 +57,12 @@ export interface Declaration<
   readonly bodyName?: string;
   /** Whether the body may be missing. */
   readonly hasOptionalBody?: true;
+  /** Fields of the body that the query may have in its place. */
+  readonly inQuery?: readonly string[];
   /** What it answers; 200 over HTTP. */
   readonly ok?: Shown<Ok>;
+  /** Whether what it began goes on after its answer; 202 over HTTP. */
+  readonly isAccepted?: true;
   /** What it answers if it made something; 201 over HTTP. */
   readonly created?: Shown<New>;
   /** What has happened if it answers nothing; 204 over HTTP. */
