@@ -1,9 +1,6 @@
 import { z } from "zod";
-import { checkinDetailSchema } from "../../routes/projects/reading_schemas.ts";
-import { checkinSchema } from "../../routes/projects/schemas.ts";
-import { timelineSchema } from "../../routes/projects/timeline.ts";
 import * as code from "../../services/code/operations.ts";
-import { branchesSchema } from "../../services/code/schemas.ts";
+import { branchesSchema, checkinDetailSchema, checkinSchema } from "../../services/code/schemas.ts";
 import { listCut, partShape } from "./parts.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 
@@ -26,7 +23,7 @@ const getTimeline = projectTool({
     const { answer: { total }, entries } = await project.part(
       { limit, offset },
       (page) =>
-        project.get(timelineSchema, "/api/timeline", {
+        project.invoke(code.getTimeline, {
           branch: branch === "" ? undefined : branch,
           ...page,
         }),
@@ -57,8 +54,7 @@ const getCheckin = projectTool({
   },
   advice: { notFound: "get_timeline lists check-ins" },
   async run({ uuid, limit, offset }, project) {
-    const path = `/api/checkin/${encodeURIComponent(uuid)}`;
-    const { files_changed, ...checkin } = await project.get(checkinDetailSchema, path);
+    const { files_changed, ...checkin } = await project.invoke(code.getCheckin, { uuid });
     const total = files_changed.length;
     return {
       data: {

@@ -6,8 +6,6 @@ import { type AppEnv, newRoutes } from "../context.ts";
 import type { EventStreams } from "../event_streams.ts";
 import { archiveRoutes } from "./archives.ts";
 import { batchRoutes } from "./batch.ts";
-import { changeRoutes } from "./changes.ts";
-import { checkinRoutes } from "./checkins.ts";
 import { checkRoutes } from "./checks.ts";
 import { fileRoutes } from "./files.ts";
 import { eventRoutes } from "./events.ts";
@@ -22,7 +20,6 @@ import { reviewRoutes } from "./reviews.ts";
 import { releaseRoutes } from "./releases.ts";
 import type { ProjectGroup } from "./table.ts";
 import { operationRoutes } from "./operations.ts";
-import { timelineRoutes } from "./timeline.ts";
 import { uploadRoutes } from "./uploads.ts";
 import { projectMirrorRoutes } from "./mirror.ts";
 import { projectWebhookRoutes } from "./webhooks.ts";
@@ -39,14 +36,11 @@ export function createProjectGroups(
     sync: syncRoutes(services),
     index: indexRoutes({ scm, summaryOf }),
     project: projectRoutes(services),
-    timeline: timelineRoutes(services),
     reviews: reviewRoutes(services),
     reviewers: reviewerRoutes(services),
     landing: landingRoutes(services),
     events: eventRoutes(services, streams),
-    checkins: checkinRoutes(services),
     files: fileRoutes(services),
-    changes: changeRoutes(services),
     archives: archiveRoutes(services),
     search: searchRoutes(services),
     batch: batchRoutes(services, whole),

@@ -15,7 +15,7 @@ import { newRoutes } from "../context.ts";
 import { json, jsonRequest, wholeNumber } from "../schemas.ts";
 import { numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { reviewVerdictRoutes } from "./review_verdicts.ts";
-import { whitespaceParameter } from "./reading_schemas.ts";
+import { whitespaceParameter } from "../../services/code/schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import {
   commentSchema,

@@ -149,3 +149,9 @@ export function rangeOf({ page, per_page }: PageRequest): { limit: number; offse
 export function pageOf({ page, per_page }: PageRequest, total: number) {
   return { total, page, per_page, total_pages: Math.max(1, Math.ceil(total / per_page)) };
 }
+
+/** The fields of an object that have a value. */
+export function given<Fields extends object>(fields: Fields) {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> };
+}

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { checkinStatusSchema } from "../../../routes/projects/checks.ts";
 import type { projectSchema } from "../../../routes/projects/project.ts";
 import type { releaseListSchema } from "../../../routes/projects/releases.ts";
-import type { timelineSchema } from "../../../routes/projects/timeline.ts";
+import type { timelineSchema } from "../../../services/code/schemas.ts";
 import * as code from "../../../services/code/operations.ts";
 import { NotFound } from "../../../services/errors.ts";
 import type { Statistics } from "../../../services/fossil/mod.ts";
@@ -95,7 +95,7 @@ async function read(project: CodeProject): Promise<ProjectFigures> {
   const [shown, tree, { branches }, { tags }, { releases }, { contributors }, counts] =
     await Promise.all([
       project.read<ProjectFigures["project"]>("/api/project"),
-      project.read<Tree>("/api/tree").catch((error) => {
+      project.invoke(code.getTree, {}).catch((error) => {
         if (error instanceof NotFound) return null;
         throw error;
       }),
@@ -105,10 +105,10 @@ async function read(project: CodeProject): Promise<ProjectFigures> {
       project.invoke(code.listContributors, {}),
       visit.figures(slug),
     ]);
-  const { checkins: [newest] } = await project.read<z.output<typeof timelineSchema>>(
-    "/api/timeline",
-    { branch: shown.main_branch, per_page: 1 },
-  );
+  const { checkins: [newest] } = await project.invoke(code.getTimeline, {
+    branch: shown.main_branch,
+    per_page: 1,
+  });
   const { checks } = newest === undefined
     ? { checks: [] }
     : await project.read<z.output<typeof checkinStatusSchema>>("/api/status", {

@@ -2,7 +2,8 @@ import { AccountName } from "../../parts/account_name.tsx";
 import { wordsOf } from "../../parts/known_names.ts";
 import type { z } from "zod";
 import type { reviewListSchema } from "../../../routes/projects/review_schemas.ts";
-import type { timelineSchema } from "../../../routes/projects/timeline.ts";
+import { getTimeline } from "../../../services/code/operations.ts";
+import type { timelineSchema } from "../../../services/code/schemas.ts";
 import * as workspaces from "../../../services/workspaces/operations.ts";
 import type { detailedSchema, overlapsSchema } from "../../../services/workspaces/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
@@ -43,7 +44,7 @@ async function show(visit: Visit): Promise<View> {
       ? visit.invoke(slug, workspaces.getWorkspaceOverlaps, { name })
         .then((found) => found.overlaps)
       : [],
-    visit.read<z.output<typeof timelineSchema>>(slug, "/api/timeline", {
+    visit.invoke(slug, getTimeline, {
       branch: workspace.branch,
       per_page: Math.min(MAX_COMMITS, Math.max(1, workspace.commits_made)),
     }).then((found) => found.checkins.slice(0, workspace.commits_made)),
