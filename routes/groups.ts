@@ -47,7 +47,6 @@ export function createGroups(
       return (await import("./v1/metrics.ts")).metricRoutes(metrics);
     }),
     ...operationGroups(services),
-    ...agentGroups(services),
     ...modelGroups(services),
     login: loginGroup(services),
     channels: channelGroup(services, streams),
@@ -85,17 +84,6 @@ function operationGroups(services: Services): Record<keyof typeof SERVER_OPERATI
   };
 }
 
-function agentGroups(services: Services) {
-  return {
-    agentMessages: lazyGroup("agentMessages", async () => {
-      return (await import("./v1/agent_messages.ts")).agentMessageRoutes(services);
-    }),
-    questions: lazyGroup("questions", async () => {
-      return (await import("./v1/questions.ts")).questionRoutes(services);
-    }),
-  };
-}
-
 function modelGroups(services: Services) {
   const { llm, identity } = services;
   const completions = once(async () => {
@@ -103,14 +91,11 @@ function modelGroups(services: Services) {
     return new Completions({ gateway: llm.gateway, identity });
   });
   return {
-    llm: lazyGroup("llm", async () => {
-      return (await import("./v1/llm.ts")).llmRoutes(llm, await completions());
+    completions: lazyGroup("completions", async () => {
+      return (await import("./v1/llm_complete.ts")).completionRoutes(await completions());
     }),
     openai: lazyGroup("openai", async () => {
       return (await import("./v1/llm_openai.ts")).openAiRoutes(llm, await completions());
-    }),
-    llmUsage: lazyGroup("llmUsage", async () => {
-      return (await import("./v1/llm_usage.ts")).llmUsageRoutes(services);
     }),
   };
 }
@@ -152,8 +137,8 @@ function channelGroup(
 /** Projects, for the operator and the admins, and their list, for everybody. */
 function projectGroups(services: Services) {
   return {
-    projects: lazyGroup("projects", async () => {
-      return (await import("./v1/projects.ts")).projectRoutes(services);
+    repositories: lazyGroup("repositories", async () => {
+      return (await import("./v1/project_repository.ts")).repositoryRoutes(services);
     }),
     projectList: lazyGroup("projectList", async () => {
       return (await import("./projects/list.ts")).projectListRoutes(services);

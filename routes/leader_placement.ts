@@ -10,11 +10,6 @@ import type { Endpoint } from "./table.ts";
  */
 export const LEADER_ROUTES = [
   ...OPERATIONS_OF_LEADER,
-  "GET /v1/agents/{nick}/messages",
-  "POST /v1/agents/{nick}/messages",
-  "POST /v1/agents/{nick}/messages/acknowledge",
-  "GET /v1/agents/{nick}/summary",
-  "GET /v1/messages/{id}",
   "POST /webhooks/{name}",
 ] as const satisfies readonly Endpoint[];
 

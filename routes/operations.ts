@@ -8,7 +8,7 @@ import {
   WithHeaders,
 } from "../services/kernel/operation.ts";
 import type { Services } from "../services/daemon/mod.ts";
-import type { EarlyEnd } from "../services/early_end.ts";
+import { EarlyEnd } from "../services/early_end.ts";
 import type { ServerCall, ServerHead } from "../services/identity/server_operation.ts";
 import { Waits } from "../http/mod.ts";
 import type { Caller } from "../services/identity/mod.ts";
@@ -51,11 +51,12 @@ export function serverRoutes(
     const { declared } = operation;
     const described = describeOperation(operationId, declared, errorsOnServer);
     const made = route(declared.http as Endpoint, described, ...middlewareOf(declared));
-    const answer = async ({ params, query, json }: Input, call: ServerCall) => {
-      const input = Object.assign({}, query, json, params);
+    const answer = async (parts: Input, call: ServerCall) => {
+      const input = joinInput(parts, declared);
       return responseOf(await operation.perform(services, input, call), declared);
     };
-    const answerNow = (input: Input, caller: Caller) => answer(input, { caller });
+    const answerNow = (input: Input, caller: Caller) =>
+      answer(input, { caller, end: new EarlyEnd() });
     // A client may leave while it waits; what waits keeps nothing of the context.
     const answerLater = (context: Context<AppEnv>) => {
       const { method, raw: { signal } } = context.req;
@@ -84,9 +85,9 @@ function errorsOnServer({ http, whileFull, input, example }: Declared) {
 }
 
 /** Answers with the outcome of an operation. */
-function responseOf(outcome: unknown, { isLater }: Pick<Declared, "isLater">): Response {
+function responseOf(outcome: unknown, declared: Declared): Response {
   if (outcome instanceof WithHeaders) {
-    const response = responseOf(outcome.outcome, { isLater });
+    const response = responseOf(outcome.outcome, declared);
     for (const [name, value] of Object.entries(outcome.headers)) response.headers.set(name, value);
     return response;
   }
@@ -94,7 +95,11 @@ function responseOf(outcome: unknown, { isLater }: Pick<Declared, "isLater">): R
   if (outcome instanceof SerializedJson) {
     return new Response(outcome.text, { headers: { "content-type": "application/json" } });
   }
-  if (!(outcome instanceof Created)) return Response.json(outcome, { status: isLater ? 202 : 200 });
+  if (!(outcome instanceof Created)) {
+    return Response.json(outcome, {
+      status: declared.isAccepted ? 202 : 200,
+    });
+  }
   const { value } = outcome;
   const status = 201;
   return value === undefined ? new Response(null, { status }) : Response.json(value, { status });
@@ -128,16 +133,17 @@ export function describeOperation<This extends Declared>(
   declared: This,
   errorsOf: (declared: This) => Record<number, object>,
 ) {
-  const { http, summary, description, input, example, bodyName, hasOptionalBody } = declared;
-  const { ok, isLater, created, done } = declared;
+  const { http, summary, description, input, example, hasOptionalBody, inQuery = [] } = declared;
+  const { ok, isAccepted, created, done } = declared;
   const names = Array.from(http.matchAll(/\{(\w+)\}/g), ([, name = ""]) => name);
-  const inPath = Object.fromEntries(names.map((name) => [name, true as const]));
-  // To leave nothing out would lose the schema's name, and is no use to one with checks of its own.
-  const rest = names.length === 0 ? input : input.omit(inPath);
-  const hasQuery = example === undefined && Object.keys(rest.shape).length > 0;
-  const schema = bodyName === undefined ? rest : rest.meta({ id: bodyName });
+  // A schema that judges its fields together can pick and omit none.
+  const params = names.length === 0 ? null : input.pick(maskOf(names));
+  const rest: z.ZodObject = params === null ? input : input.omit(maskOf(names));
+  const ofBody = inQuery.length === 0 ? z.object({}) : rest.pick(maskOf(inQuery));
+  const query = example === undefined ? rest : ofBody;
+  const hasQuery = Object.keys(query.shape).length > 0;
   const body = {
-    content: { "application/json": { schema, example } },
+    content: { "application/json": { schema: bodyOf(declared, rest), example } },
     required: hasOptionalBody !== true,
   };
   const refusals = (declared.refusals ?? []).map(({ error, schema, description }) => {
@@ -149,12 +155,12 @@ export function describeOperation<This extends Declared>(
     summary,
     ...description === undefined ? {} : { description },
     request: {
-      ...names.length === 0 ? {} : { params: input.pick(inPath) },
-      ...hasQuery ? { query: rest } : {},
+      ...params === null ? {} : { params },
+      ...hasQuery ? { query } : {},
       ...example === undefined ? {} : { body },
     },
     responses: {
-      ...ok === undefined ? {} : { [isLater ? 202 : 200]: answerOf(ok) },
+      ...ok === undefined ? {} : { [isAccepted ? 202 : 200]: answerOf(ok) },
       ...created === undefined ? {} : {
         201: "schema" in created ? answerOf(created) : created,
       },
@@ -165,6 +171,24 @@ export function describeOperation<This extends Declared>(
       ...Object.fromEntries(refusals),
     },
   };
+}
+
+function maskOf(names: readonly string[]): Record<string, true> {
+  return Object.fromEntries(names.map((name) => [name, true]));
+}
+
+/** @param fields those of the input that are not in the path */
+function bodyOf({ bodyField, bodyName }: Declared, fields: z.ZodObject): z.ZodType {
+  if (bodyField !== undefined) return fields.shape[bodyField] as z.ZodType;
+  return bodyName === undefined ? fields : fields.meta({ id: bodyName });
+}
+
+/** The validated parts of a request as the input of its operation. */
+export function joinInput(
+  { params, query, json }: Input,
+  { bodyField }: Declared,
+): Record<string, unknown> {
+  return Object.assign({}, query, bodyField === undefined ? json : { [bodyField]: json }, params);
 }
 
 function answerOf({ schema, description, headers }: Shown) {

@@ -48,19 +48,6 @@ export const ROUTES = {
   "GET /v1/metrics": ["metrics", "server"],
   "GET /v1/events": ["events", "server", "token of streams"],
 
-  "GET /v1/agents/{nick}/messages": ["agentMessages", "coordination"],
-  "POST /v1/agents/{nick}/messages": ["agentMessages", "coordination"],
-  "POST /v1/agents/{nick}/messages/acknowledge": ["agentMessages", "coordination"],
-  "GET /v1/agents/{nick}/summary": ["agentMessages", "coordination"],
-  "GET /v1/messages/{id}": ["agentMessages", "coordination"],
-
-  "GET /v1/needs": ["questions", "questions"],
-  "GET /v1/questions": ["questions", "questions"],
-  "POST /v1/questions": ["questions", "questions"],
-  "GET /v1/questions/{id}": ["questions", "questions"],
-  "DELETE /v1/questions/{id}": ["questions", "questions"],
-  "POST /v1/questions/{id}/answer": ["questions", "questions"],
-
   "GET /v1/channels": ["channels", "coordination"],
   "DELETE /v1/channels/{channel}": ["channels", "coordination"],
   "POST /v1/channels/{channel}/join": ["channels", "coordination"],
@@ -72,19 +59,9 @@ export const ROUTES = {
 
   "POST /webhooks/{name}": ["heraldWebhooks", "nothing", "file body"],
 
-  "GET /v1/projects": ["projects", "server"],
-  "POST /v1/projects": ["projects", "server"],
-  "GET /v1/projects/{slug}": ["projects", "server"],
-  "PATCH /v1/projects/{slug}": ["projects", "server"],
-  "DELETE /v1/projects/{slug}": ["projects", "server"],
-  "GET /v1/projects/{slug}/members": ["projects", "server"],
-  "PUT /v1/projects/{slug}/members/{name}": ["projects", "server"],
-  "DELETE /v1/projects/{slug}/members/{name}": ["projects", "server"],
-  "GET /v1/projects/{slug}/repository": ["projects", "server"],
-  "PUT /v1/projects/{slug}/repository": ["projects", "server", "file body"],
-  "POST /v1/projects/{slug}/move": ["projects", "server"],
-  "PUT /v1/projects/{slug}/restore": ["projects", "server", "file body"],
-  "POST /v1/projects/{slug}/accept": ["projects", "server"],
+  "GET /v1/projects/{slug}/repository": ["repositories", "server"],
+  "PUT /v1/projects/{slug}/repository": ["repositories", "server", "file body"],
+  "PUT /v1/projects/{slug}/restore": ["repositories", "server", "file body"],
   "GET /v1/projects/{slug}/protection": ["protection", "server"],
   "PUT /v1/projects/{slug}/protection": ["protection", "server"],
 
@@ -113,22 +90,10 @@ export const ROUTES = {
   "GET /v1/webhooks/{id}/deliveries/{delivery}": ["webhooks", "server"],
   "POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver": ["webhooks", "server"],
 
-  "GET /v1/llm/backends": ["llm", "server"],
-  "POST /v1/llm/backends": ["llm", "server"],
-  "PUT /v1/llm/backends/{name}": ["llm", "server"],
-  "DELETE /v1/llm/backends/{name}": ["llm", "server"],
-  "GET /v1/llm/backends/{name}/models": ["llm", "server"],
-  "POST /v1/llm/discover": ["llm", "server"],
-  "GET /v1/llm/known": ["llm", "server"],
-  "POST /v1/llm/complete": ["llm", "models"],
+  "POST /v1/llm/complete": ["completions", "models"],
   "POST /v1/llm/openai/chat/completions": ["openai", "models"],
   "GET /v1/llm/openai/models": ["openai", "models"],
   "GET /v1/llm/openai/models/{model}": ["openai", "models", "slashes"],
-  "GET /v1/llm/usage": ["llmUsage", "coordination"],
-  "GET /v1/llm/calls": ["llmUsage", "coordination"],
-  "GET /v1/llm/budgets": ["llmUsage", "coordination"],
-  "PUT /v1/llm/budgets/{budget}": ["llmUsage", "server"],
-  "DELETE /v1/llm/budgets/{budget}": ["llmUsage", "server"],
 } as const satisfies Record<
   string,
   readonly [group: string, opens: Opens, trait?: Trait]
@@ -143,14 +108,9 @@ export const WHILE_HALTED: ReadonlySet<Endpoint> = new Set<Endpoint>(OPERATIONS_
  */
 export const WHILE_FULL: ReadonlySet<Endpoint> = new Set<Endpoint>([
   ...OPERATIONS_WHILE_FULL,
-  "POST /v1/agents/{nick}/messages/acknowledge",
   "POST /v1/channels/{channel}/join",
   "POST /v1/channels/{channel}/presence",
-  "PATCH /v1/projects/{slug}",
-  "POST /v1/projects/{slug}/move",
   "PUT /v1/projects/{slug}/protection",
-  "PUT /v1/llm/budgets/{budget}",
-  "POST /v1/llm/discover",
 ]);
 
 /** A route's name in the table, such as `GET /v1/agents/{nick}`. */

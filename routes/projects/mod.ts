@@ -6,15 +6,11 @@ import { type AppEnv, newRoutes } from "../context.ts";
 import type { EventStreams } from "../event_streams.ts";
 import { archiveRoutes } from "./archives.ts";
 import { batchRoutes } from "./batch.ts";
-import { changeRoutes } from "./changes.ts";
-import { checkinRoutes } from "./checkins.ts";
 import { checkRoutes } from "./checks.ts";
-import { documentRoutes } from "./documents.ts";
 import { fileRoutes } from "./files.ts";
 import { eventRoutes } from "./events.ts";
 import { indexRoutes } from "./index.ts";
 import { landingRoutes } from "./landing.ts";
-import { nameRoutes } from "./names.ts";
 import { projectRoutes } from "./project.ts";
 import { searchRoutes } from "./search.ts";
 import { syncRoutes } from "./sync.ts";
@@ -23,13 +19,10 @@ import { reviewerRoutes } from "./reviewers.ts";
 import { reviewRoutes } from "./reviews.ts";
 import { releaseRoutes } from "./releases.ts";
 import type { ProjectGroup } from "./table.ts";
-import { technoteRoutes } from "./technotes.ts";
 import { operationRoutes } from "./operations.ts";
-import { timelineRoutes } from "./timeline.ts";
 import { uploadRoutes } from "./uploads.ts";
 import { projectMirrorRoutes } from "./mirror.ts";
 import { projectWebhookRoutes } from "./webhooks.ts";
-import { workspaceRoutes } from "./workspaces.ts";
 
 /** The routes of each group of the table. */
 export function createProjectGroups(
@@ -43,20 +36,13 @@ export function createProjectGroups(
     sync: syncRoutes(services),
     index: indexRoutes({ scm, summaryOf }),
     project: projectRoutes(services),
-    workspaces: workspaceRoutes(services),
-    timeline: timelineRoutes(services),
-    names: nameRoutes(services),
     reviews: reviewRoutes(services),
     reviewers: reviewerRoutes(services),
     landing: landingRoutes(services),
     events: eventRoutes(services, streams),
-    checkins: checkinRoutes(services),
     files: fileRoutes(services),
-    changes: changeRoutes(services),
     archives: archiveRoutes(services),
     search: searchRoutes(services),
-    documents: documentRoutes(services),
-    technotes: technoteRoutes(services),
     batch: batchRoutes(services, whole),
     operations: operationRoutes(services, operations),
     checks: checkRoutes(services),

@@ -7,10 +7,17 @@ import {
   RepositoryRead,
   SerializedJson,
 } from "../../services/projects/operation.ts";
+import { inputOf } from "../api_routes.ts";
 import { callerOf } from "../caller.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import { jsonText } from "../json_text.ts";
-import { type Declared, describeOperation, inOrderOfRoutes, middlewareOf } from "../operations.ts";
+import {
+  type Declared,
+  describeOperation,
+  inOrderOfRoutes,
+  joinInput,
+  middlewareOf,
+} from "../operations.ts";
 import { notModified, respond } from "./answers.ts";
 import { generationOf } from "./generation.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -66,8 +73,9 @@ async function answer(
 ): Promise<Response> {
   const access = context.get("access");
   const { project } = access;
-  const input = inputOf(context);
-  if ("generation" in operation.declared.input.shape) {
+  const { declared } = operation;
+  const input = joinInput(inputOf(context), declared);
+  if ("generation" in declared.input.shape) {
     input["generation"] = generationOf(context, input["generation"] as number | undefined);
   }
   const call = { access, project, caller: callerOf(context) };
@@ -77,14 +85,10 @@ async function answer(
   if (outcome instanceof SerializedJson) {
     return jsonText(context, outcome.text) as unknown as Response;
   }
-  if (!(outcome instanceof RepositoryRead)) return context.json(outcome, 200);
+  if (!(outcome instanceof RepositoryRead)) {
+    return context.json(outcome, declared.isAccepted ? 202 : 200);
+  }
   const { answers } = services.hosting.repositories;
   const key = operation.keyOf(input);
-  return respond(context, await answers.get(project, key, (from) => outcome.answer(from)));
-}
-
-/** The validated parts of a request as one input. */
-function inputOf({ req }: Context<AppEnv>): Record<string, unknown> {
-  const part = (name: string): object | undefined => req.valid(name as never);
-  return { ...part("query"), ...part("json"), ...part("param") };
+  return respond(context, await answers.get(project, key, outcome.answer));
 }

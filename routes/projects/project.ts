@@ -5,7 +5,7 @@ import { Forbidden, Unauthorized } from "../../services/errors.ts";
 import { viewOf } from "../../services/projects/mod.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import { json } from "../schemas.ts";
-import { ownSettings } from "../project_settings.ts";
+import { ownSettings } from "../../services/projects/schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 export const projectSchema = z.object({

@@ -1,3 +1,4 @@
+import { wholeNumber } from "../../services/validation/schemas.ts";
 import type { Context } from "hono";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
@@ -7,7 +8,7 @@ import { type AppEnv, newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import type { RouteAccess } from "../access.ts";
 import { type Description, tableRoute } from "../route.ts";
-import { errors, json, jsonRequest, wholeNumber } from "../schemas.ts";
+import { errors, json, jsonRequest } from "../schemas.ts";
 import { projectAccess, projectErrors } from "./route.ts";
 
 /** Most deliveries in one answer, and the default. */

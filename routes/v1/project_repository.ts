@@ -17,7 +17,7 @@ import { proveAgain } from "../middleware/authenticate.ts";
 import { progressLines } from "../progress_lines.ts";
 import { route } from "../route.ts";
 import { errors, errorSchema, json } from "../schemas.ts";
-import { projectSchema } from "./project_schema.ts";
+import { projectSchema } from "../../services/projects/schemas.ts";
 
 export type RepositoryServices = Pick<
   Services,

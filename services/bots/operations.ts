@@ -35,7 +35,7 @@ export const announce = serverOperation(
     input: noticeSchema,
     example: { type: "deploy.failed", text: "Deploy 42 failed" },
     ok: { schema: acceptedSchema, description: "It is on disk and waits for its turn" },
-    isLater: true,
+    isAccepted: true,
     refusals: [withoutBots, { error: TooMany }],
   },
   ({ herald }: HeraldServices, { type, text, channel }) =>

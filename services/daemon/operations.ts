@@ -1,3 +1,7 @@
 /** The operations in projects, of all rooms. */
+export * from "../code/operations.ts";
+export * from "../forum/operations.ts";
+export * from "../technotes/operations.ts";
 export * from "../tickets/operations.ts";
 export * from "../wiki/operations.ts";
+export * from "../workspaces/operations.ts";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { EarlyEnd } from "../early_end.ts";
+import { EarlyEnd } from "../early_end.ts";
 import type { FreeSpace } from "../free_space.ts";
 import {
   type Declaration,
@@ -66,8 +66,8 @@ export function requireServerCall(
 /** Who calls an operation on the server. */
 export interface ServerCall {
   readonly caller: Caller;
-  /** Ends the wait of an operation that {@link ServerHead.waits}; absent where nothing can end it. */
-  readonly end?: EarlyEnd;
+  /** Ends the wait of an operation that {@link ServerHead.waits}. */
+  readonly end: EarlyEnd;
   /** Whether the caller gets nothing of the value, so that it has read nothing: HEAD over HTTP. */
   readonly isPeek?: boolean;
 }
@@ -94,13 +94,14 @@ export class ServerOperation<
   async invoke(
     services: Services & { readonly agents: Pick<Gates, "halts"> } & Pick<Gates, "space">,
     given: z.input<Input>,
-    call: ServerCall,
+    { caller, end = new EarlyEnd() }: Pick<ServerCall, "caller"> & Partial<ServerCall>,
   ): Promise<ValueOf<Ok, New>> {
     const { http, ...access } = this.declared;
     const method = http.slice(0, http.indexOf(" "));
     const { agents: { halts }, space } = services;
-    requireServerCall(method, access, call.caller.principal, { halts, space });
-    return valueOf(await this.perform(services, this.parse(given), call)) as ValueOf<Ok, New>;
+    requireServerCall(method, access, caller.principal, { halts, space });
+    const input = this.parse(given);
+    return valueOf(await this.perform(services, input, { caller, end })) as ValueOf<Ok, New>;
   }
 }
 

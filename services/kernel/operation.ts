@@ -43,15 +43,19 @@ export interface Declaration<
   /** Its input: over HTTP, the fields of the path, and those of the query or the body. */
   readonly input: Input;
   /** A body that readers of the documentation can send as it is; absent if it takes no body. */
-  readonly example?: Readonly<Record<string, unknown>>;
+  readonly example?: Readonly<Record<string, unknown>> | readonly unknown[];
   /** The body's name in the OpenAPI document, if it has one. */
   readonly bodyName?: string;
+  /** The field of the input that is all of the body, which then is no object of fields. */
+  readonly bodyField?: string;
   /** Whether the body may be missing. */
   readonly hasOptionalBody?: true;
+  /** Fields of the body that the query may have in its place. */
+  readonly inQuery?: readonly string[];
   /** What it answers; 200 over HTTP. */
   readonly ok?: Shown<Ok>;
-  /** Whether it does later what it was asked for; its answer is then 202 over HTTP. */
-  readonly isLater?: true;
+  /** Whether what it began goes on after its answer; 202 over HTTP. */
+  readonly isAccepted?: true;
   /** What it answers if it made something; 201 over HTTP, which may have no body. */
   readonly created?: Shown<New> | { readonly description: string };
   /** What has happened if it answers nothing; 204 over HTTP. */
@@ -69,10 +73,8 @@ export class Created<Value> {
 }
 
 /** An outcome that is JSON already, because it was long to write. */
-export class SerializedJson<Value> {
+export class SerializedJson {
   readonly text: string;
-  /** Only for the type. */
-  declare readonly value?: Value;
 
   constructor(text: string) {
     this.text = text;
@@ -95,7 +97,7 @@ export class WithHeaders<Plain> {
 type PlainOutcome<Ok, New> =
   | Ok
   | Created<[New] extends [never] ? undefined : New>
-  | SerializedJson<Ok>
+  | SerializedJson
   | ([Ok | New] extends [never] ? void : never);
 
 /** What a handler may return, by what the operation declares. */

@@ -106,22 +106,25 @@ const byBudget = z.object({
   }),
 });
 
-export const getModelUsage = serverOperation({
-  http: "GET /v1/llm/usage",
-  on: "coordination",
-  summary: "What calls of models took, added up",
-  description: "Days are those of UTC. An agent sees its own calls alone.",
-  input: z.object({
-    by: z.enum(USAGE_GROUPS, { error: `must be one of ${USAGE_GROUPS.join(", ")}` })
-      .default("agent"),
-    from: date("The first day; by default, 30 days in all"),
-    to: date("The last day; by default, today"),
-    agent: name("Only the calls of this agent, admin or bot"),
-    project: name("Only calls for tickets of this project"),
-  }),
-  ok: { schema: usageSchema, description: "The most expensive first; days in order" },
-}, ({ accounting }: UsageServices, asked, { caller }) =>
-  accounting.usage.read({ ...asked, caller: ownKey(caller.principal) }));
+export const getModelUsage = serverOperation(
+  {
+    http: "GET /v1/llm/usage",
+    on: "coordination",
+    summary: "What calls of models took, added up",
+    description: "Days are those of UTC. An agent sees its own calls alone.",
+    input: z.object({
+      by: z.enum(USAGE_GROUPS, { error: `must be one of ${USAGE_GROUPS.join(", ")}` })
+        .default("agent"),
+      from: date("The first day; by default, 30 days in all"),
+      to: date("The last day; by default, today"),
+      agent: name("Only the calls of this agent, admin or bot"),
+      project: name("Only calls for tickets of this project"),
+    }),
+    ok: { schema: usageSchema, description: "The most expensive first; days in order" },
+  },
+  ({ accounting }: UsageServices, asked, { caller }) =>
+    accounting.usage.read({ ...asked, caller: ownKey(caller.principal) }),
+);
 
 export const listModelCalls = serverOperation({
   http: "GET /v1/llm/calls",
@@ -160,30 +163,36 @@ export const listModelBudgets = serverOperation({
   return new SerializedJson(await writeArray(standings, write));
 });
 
-export const setModelBudget = serverOperation({
-  http: "PUT /v1/llm/budgets/{budget}",
-  on: "server",
-  whileFull: true,
-  summary: "Make or replace a budget: it warns, and then stops calls until its period ends",
-  description: "Its name is `all`, `type.TYPE`, `agent.NICK` or `project.SLUG`, with `.day` or " +
-    "`.month` at its end.",
-  input: byBudget.extend(budgetSchema.shape),
-  bodyName: "LlmBudgetRequest",
-  example: { max_cost_micro_usd: 5_000_000 },
-  ok: { schema: budgetViewSchema, description: "The budget" },
-  refusals: [{ error: NotFound }, { error: Conflict }, { error: Unavailable }],
-}, async (services: UsageServices, { budget, ...limits }, { caller }) =>
-  viewOf(services, await services.accounting.budgets.set(budget, limits, caller)));
+export const setModelBudget = serverOperation(
+  {
+    http: "PUT /v1/llm/budgets/{budget}",
+    on: "server",
+    whileFull: true,
+    summary: "Make or replace a budget: it warns, and then stops calls until its period ends",
+    description: "Its name is `all`, `type.TYPE`, `agent.NICK` or `project.SLUG`, with `.day` or " +
+      "`.month` at its end.",
+    input: byBudget.extend({ limits: budgetSchema.meta({ id: "LlmBudgetRequest" }) }),
+    bodyField: "limits",
+    example: { max_cost_micro_usd: 5_000_000 },
+    ok: { schema: budgetViewSchema, description: "The budget" },
+    refusals: [{ error: NotFound }, { error: Conflict }, { error: Unavailable }],
+  },
+  async (services: UsageServices, { budget, limits }, { caller }) =>
+    viewOf(services, await services.accounting.budgets.set(budget, limits, caller)),
+);
 
-export const deleteModelBudget = serverOperation({
-  http: "DELETE /v1/llm/budgets/{budget}",
-  on: "server",
-  summary: "Remove a budget",
-  input: byBudget,
-  done: "Removed",
-  refusals: [{ error: NotFound }],
-}, ({ accounting }: UsageServices, { budget }, { caller }) =>
-  accounting.budgets.delete(budget, caller));
+export const deleteModelBudget = serverOperation(
+  {
+    http: "DELETE /v1/llm/budgets/{budget}",
+    on: "server",
+    summary: "Remove a budget",
+    input: byBudget,
+    done: "Removed",
+    refusals: [{ error: NotFound }],
+  },
+  ({ accounting }: UsageServices, { budget }, { caller }) =>
+    accounting.budgets.delete(budget, caller),
+);
 
 function viewOf({ accounting }: UsageServices, standing: BudgetStanding): BudgetView {
   return viewOfBudget(standing, accounting.budgetNames.nameOf(standing.budget) ?? "");

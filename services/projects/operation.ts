@@ -11,7 +11,7 @@ import {
   valueOf,
 } from "../kernel/operation.ts";
 import { type ProjectAccess, requireCall } from "./access.ts";
-import type { RepositoryAnswers } from "./answers.ts";
+import type { NewAnswer, RepositoryAnswers } from "./answers.ts";
 import type { Project } from "./records.ts";
 
 export { Created, SerializedJson } from "../kernel/operation.ts";
@@ -29,24 +29,34 @@ export interface ProjectHead extends Head {
 
 /** An outcome that depends on the repository and the input alone, and so is kept while both stay. */
 export class RepositoryRead<Value> {
-  /** @returns the value, or its JSON */
-  readonly read: (repository: PooledRepository) => Promise<Value | Uint8Array<ArrayBuffer>>;
-
-  constructor(read: RepositoryRead<Value>["read"]) {
-    this.read = read;
-  }
-
   /** The read for `RepositoryAnswers`, which keeps its JSON. */
-  async answer(repository: PooledRepository) {
-    const value = await this.read(repository);
-    const bytes = value instanceof Uint8Array
-      ? value
-      : new TextEncoder().encode(JSON.stringify(value));
-    return { bytes, headers: { "Content-Type": "application/json" } };
+  readonly answer: (repository: PooledRepository) => Promise<NewAnswer>;
+  /** Only for the type. */
+  declare readonly value?: Value;
+
+  /**
+   * @param read returns the value, or its JSON
+   * @param isProvisional whether the value can change although the repository does not
+   */
+  constructor(
+    read: (repository: PooledRepository) => Promise<Value>,
+    isProvisional: (value: Value) => boolean = () => false,
+  ) {
+    this.answer = async (repository) => {
+      const value = await read(repository);
+      const bytes = value instanceof Uint8Array
+        ? value as Uint8Array<ArrayBuffer>
+        : new TextEncoder().encode(JSON.stringify(value));
+      const headers = { "Content-Type": "application/json" };
+      return { bytes, headers, isProvisional: isProvisional(value) };
+    };
   }
 }
 
-type Outcome<Ok, New> = PlainOutcome<Ok, New> | RepositoryRead<Ok>;
+/** JSON as a worker wrote it, which passes through. */
+type Json = Uint8Array<ArrayBuffer>;
+
+type Outcome<Ok, New> = PlainOutcome<Ok, New> | RepositoryRead<Ok | Json>;
 
 /** Who calls an operation, in which project. */
 export interface OperationCall {
@@ -116,7 +126,7 @@ export class ProjectOperation<
     read: RepositoryRead<unknown>,
     { project, input }: { readonly project: Project; readonly input: z.output<Input> },
   ): Promise<unknown> {
-    const { bytes } = await answers.get(project, this.keyOf(input), (from) => read.answer(from));
+    const { bytes } = await answers.get(project, this.keyOf(input), read.answer);
     return JSON.parse(new TextDecoder().decode(bytes));
   }
 }

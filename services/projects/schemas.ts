@@ -60,6 +60,36 @@ export const memberRequestSchema = z.object({
   role: z.enum(["read", "write", "admin"], { error: 'must be "read", "write" or "admin"' }),
 });
 
+function ownSettingShown(description: string) {
+  return z.int().nullable().meta({ description: `${description}; null for the server's` });
+}
+
+/** The fields of a project's own settings; spread them into the object of a project. */
+export const ownSettings = {
+  claim_seconds: ownSettingShown("How long a claim lasts after the last write"),
+  strikes: ownSettingShown("Claims without a result after which a ticket waits for a person"),
+  landing: z.object({
+    depth: ownSettingShown("Landings that are tested at the same time"),
+    timeout_seconds: ownSettingShown("Time limit of a candidate's checks"),
+  }),
+};
+
+/** A project as the operator's API shows it. */
+export const projectSchema = z.object({
+  slug: z.string(),
+  name: z.string(),
+  description: z.string(),
+  visibility: z.enum(["public", "internal", "private"]),
+  star_count: z.int(),
+  channel: z.string().meta({ description: "The IRC channel of its events; empty for none" }),
+  created_at: z.iso.datetime(),
+  archived: z.boolean(),
+  node: z.string().optional().meta({
+    description: "The node with its repository, if there are several",
+  }),
+  ...ownSettings,
+}).meta({ id: "Project" });
+
 export type NewProject = z.infer<typeof newProjectSchema>;
 export type ProjectChange = z.infer<typeof projectChangeSchema>;
 
@@ -140,4 +170,10 @@ export function rangeOf({ page, per_page }: PageRequest): { limit: number; offse
 /** The values of {@link pageFields}. */
 export function pageOf({ page, per_page }: PageRequest, total: number) {
   return { total, page, per_page, total_pages: Math.max(1, Math.ceil(total / per_page)) };
+}
+
+/** The fields of an object that have a value. */
+export function given<Fields extends object>(fields: Fields) {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> };
 }

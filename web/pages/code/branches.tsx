@@ -1,3 +1,4 @@
+import { listBranches } from "../../../services/code/operations.ts";
 import { shownText } from "../../../services/fossil/front/mod.ts";
 import { definePage, type View } from "../../page.ts";
 import { BranchPurpose } from "../../parts/branch_purpose.tsx";
@@ -25,7 +26,7 @@ const STATUSES = [
 async function show(visit: Visit): Promise<View> {
   const project = new CodeProject(visit);
   const [{ branches }, { main_branch }] = await Promise.all([
-    project.read<{ branches: Branches }>("/api/branches", { divergence: true }),
+    project.invoke(listBranches, { divergence: "true" }),
     project.read<{ main_branch: string }>("/api/project"),
   ]);
   const wanted = visit.query("q")?.toLowerCase() ?? "";
