@@ -71,12 +71,14 @@ function describe(operationId: string, declared: AnyOperation["declared"]) {
   const names = parametersOf(http);
   const params = input.pick(Object.fromEntries(names.map((name) => [name, true])));
   const rest = input.omit(Object.fromEntries(names.map((name) => [name, true])));
-  const { bodyName } = declared;
+  const { bodyName, bodyField } = declared;
   const hasQuery = example === undefined && Object.keys(rest.shape).length > 0;
   const body = {
     content: {
       "application/json": {
-        schema: bodyName === undefined ? rest : rest.meta({ id: bodyName }),
+        schema: bodyField === undefined
+          ? (bodyName === undefined ? rest : rest.meta({ id: bodyName }))
+          : input.shape[bodyField] as z.ZodType,
         example,
       },
     },
@@ -96,7 +98,7 @@ function describe(operationId: string, declared: AnyOperation["declared"]) {
       ...example === undefined ? {} : { body },
     },
     responses: {
-      ...ok === undefined ? {} : { 200: json(ok.schema, ok.description) },
+      ...ok === undefined ? {} : { [ok.status ?? 200]: json(ok.schema, ok.description) },
       ...created === undefined ? {} : { 201: json(created.schema, created.description) },
       ...done === undefined ? {} : { 204: { description: done } },
       ...declared.isRead ? notModified : {},
@@ -116,7 +118,7 @@ async function answer(
 ): Promise<Response> {
   const access = context.get("access");
   const { project } = access;
-  const input = inputOf(context);
+  const input = inputOf(context, operation.declared);
   if ("generation" in operation.declared.input.shape) {
     input["generation"] = generationOf(context, input["generation"] as number | undefined);
   }
@@ -127,14 +129,20 @@ async function answer(
   if (outcome instanceof SerializedJson) {
     return jsonText(context, outcome.text) as unknown as Response;
   }
-  if (!(outcome instanceof RepositoryRead)) return context.json(outcome, 200);
+  if (!(outcome instanceof RepositoryRead)) {
+    return context.json(outcome, operation.declared.ok?.status ?? 200);
+  }
   const { answers } = services.hosting.repositories;
   const key = operation.keyOf(input);
   return respond(context, await answers.get(project, key, (from) => outcome.answer(from)));
 }
 
 /** The validated parts of a request as one input. */
-function inputOf({ req }: Context<AppEnv>): Record<string, unknown> {
+function inputOf(
+  { req }: Context<AppEnv>,
+  { bodyField }: AnyOperation["declared"],
+): Record<string, unknown> {
   const part = (name: string): object | undefined => req.valid(name as never);
-  return { ...part("query"), ...part("json"), ...part("param") };
+  const body = bodyField === undefined ? part("json") : { [bodyField]: part("json") };
+  return { ...part("query"), ...body, ...part("param") };
 }

@@ -52,13 +52,15 @@ export interface Declaration<
   /** Its input: over HTTP, the fields of the path, and those of the query or the body. */
   readonly input: Input;
   /** A body that readers of the documentation can send as it is; absent if it takes no body. */
-  readonly example?: Readonly<Record<string, unknown>>;
+  readonly example?: Readonly<Record<string, unknown>> | readonly unknown[];
+  /** The field of the input that is all of the body, which then is no object of fields. */
+  readonly bodyField?: string;
   /** The body's name in the OpenAPI document, if it has one. */
   readonly bodyName?: string;
   /** Whether the body may be missing. */
   readonly hasOptionalBody?: true;
-  /** What it answers; 200 over HTTP. */
-  readonly ok?: Shown<Ok>;
+  /** What it answers; 200 over HTTP, or 202 if it has only begun what was asked. */
+  readonly ok?: Shown<Ok> & { readonly status?: 202 };
   /** What it answers if it made something; 201 over HTTP. */
   readonly created?: Shown<New>;
   /** What has happened if it answers nothing; 204 over HTTP. */
