@@ -18,7 +18,6 @@ import { nameRoutes } from "./names.ts";
 import { projectRoutes } from "./project.ts";
 import { searchRoutes } from "./search.ts";
 import { syncRoutes } from "./sync.ts";
-import { protectionRoutes } from "./protection.ts";
 import { reviewerRoutes } from "./reviewers.ts";
 import { reviewRoutes } from "./reviews.ts";
 import { releaseRoutes } from "./releases.ts";
@@ -60,7 +59,6 @@ export function createProjectGroups(
     batch: batchRoutes(services, whole),
     operations: operationRoutes(services, operations),
     checks: checkRoutes(services),
-    protection: protectionRoutes(services),
     releases: releaseRoutes(services),
     uploads: uploadRoutes(services),
     mirror: projectMirrorRoutes(services),

@@ -3,6 +3,8 @@
 /** The rows of operations in the table of routes. */
 export const OPERATION_ROUTES = {
   "GET /api/claims": ["operations", "read"],
+  "GET /api/protection": ["operations", "read"],
+  "PUT /api/protection": ["operations", "admin", "no passphrase"],
   "GET /api/tickets": ["operations", "read"],
   "POST /api/tickets": ["operations", "write"],
   "GET /api/tickets/fields": ["operations", "read"],
@@ -28,5 +30,6 @@ export const OPERATION_ROUTES = {
 
 /** Operations that are answered while the disk is nearly full. */
 export const OPERATIONS_WHILE_FULL = [
+  "PUT /api/protection",
   "POST /api/tickets/{uuid}/release",
 ] as const;

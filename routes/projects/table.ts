@@ -64,8 +64,6 @@ export const PROJECT_ROUTES = {
   "POST /api/status": ["checks", "status", "no session"],
   "GET /api/status/{checkin}/history": ["checks", "read"],
   "GET /api/status/{checkin}/badge.svg": ["checks", "read"],
-  "GET /api/protection": ["protection", "read"],
-  "PUT /api/protection": ["protection", "admin", "no passphrase"],
   "GET /api/mirror": ["mirror", "admin", "no passphrase"],
   "PUT /api/mirror": ["mirror", "admin", "no passphrase"],
   "DELETE /api/mirror": ["mirror", "admin", "no passphrase"],
@@ -128,7 +126,6 @@ export const PROJECT_WHILE_FULL: ReadonlySet<ProjectEndpoint> = new Set<ProjectE
   "POST /api/batch",
   ...OPERATIONS_WHILE_FULL,
   "POST /api/reviews/{id}/close",
-  "PUT /api/protection",
 ]);
 
 /** A route as the table names it, such as `GET /api/tickets/{uuid}`. */

@@ -1,3 +1,4 @@
 /** The operations in projects, of all rooms. */
+export * from "../protection/operations.ts";
 export * from "../tickets/operations.ts";
 export * from "../wiki/operations.ts";

@@ -51,6 +51,16 @@ export const ruleSchema = z.object({
 /** All rules of a project. */
 export const protectionSchema = z.array(ruleSchema).max(MAX_RULES, {
   error: `A project has at most ${MAX_RULES} rules`,
-});
+}).meta({ id: "Protection" });
+
+/** A body that sets rules. */
+export const PROTECTION_EXAMPLE = [{
+  pattern: "trunk",
+  contexts: ["ci/build"],
+  approvals: { any: 1, people: 0 },
+  push: "admin" as const,
+  merge: "write" as const,
+  landing: "optional" as const,
+}];
 
 export type Rule = z.infer<typeof ruleSchema>;
