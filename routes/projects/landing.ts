@@ -6,7 +6,7 @@ import {
   timestampSchema,
 } from "../../services/projects/schemas.ts";
 import { z } from "../extended_zod.ts";
-import { requiredCheckSchema } from "./checks.ts";
+import { requiredCheckSchema } from "../../services/protection/schemas.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { QueuedLanding } from "../../services/reviews/mod.ts";
 import { newRoutes } from "../context.ts";

@@ -5,10 +5,10 @@ import * as operations from "../../services/daemon/operations.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import type { EventStreams } from "../event_streams.ts";
 import { archiveRoutes } from "./archives.ts";
+import { badgeRoutes } from "./badges.ts";
 import { batchRoutes } from "./batch.ts";
 import { changeRoutes } from "./changes.ts";
 import { checkinRoutes } from "./checkins.ts";
-import { checkRoutes } from "./checks.ts";
 import { documentRoutes } from "./documents.ts";
 import { fileRoutes } from "./files.ts";
 import { eventRoutes } from "./events.ts";
@@ -58,7 +58,7 @@ export function createProjectGroups(
     technotes: technoteRoutes(services),
     batch: batchRoutes(services, whole),
     operations: operationRoutes(services, operations),
-    checks: checkRoutes(services),
+    badges: badgeRoutes(services),
     releases: releaseRoutes(services),
     uploads: uploadRoutes(services),
     mirror: projectMirrorRoutes(services),

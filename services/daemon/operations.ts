@@ -1,4 +1,5 @@
 /** The operations in projects, of all rooms. */
+export * from "../checks/operations.ts";
 export * from "../protection/operations.ts";
 export * from "../tickets/operations.ts";
 export * from "../wiki/operations.ts";
