@@ -1,5 +1,8 @@
 import { z } from "./extended_zod.ts";
 import { NICK_PATTERN } from "../services/irc/mod.ts";
+import { wholeNumber } from "../services/projects/schemas.ts";
+
+export { wholeNumber };
 
 /** The body of every error. */
 export const errorSchema = z.object({
@@ -90,14 +93,6 @@ export const nickSchema = z.string().regex(NICK_PATTERN, {
 
 /** The longest wait of a request, in seconds. */
 const MAX_WAIT_SECONDS = 60;
-
-/** A parameter of a query that is a whole number within bounds. */
-export function wholeNumber(description: string, minimum: number, maximum: number) {
-  const error = `must be a whole number from ${minimum} to ${maximum}`;
-  return z.string().regex(/^\d{1,9}$/, { error }).transform(Number)
-    .refine((number) => number >= minimum && number <= maximum, { error })
-    .optional().openapi({ type: "integer", minimum, maximum, description });
-}
 
 /** The query parameter to wait for news. */
 export const waitSchema = wholeNumber(

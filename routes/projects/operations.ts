@@ -64,15 +64,22 @@ function parametersOf(http: string): readonly string[] {
   return Array.from(http.matchAll(/\{(\w+)\}/g), ([, name = ""]) => name);
 }
 
+function maskOf(names: readonly string[]): Record<string, true> {
+  return Object.fromEntries(names.map((name) => [name, true]));
+}
+
 /** The route's description, as `@hono/zod-openapi` takes it. */
 function describe(operationId: string, declared: AnyOperation["declared"]) {
   const { http, summary, description, input, example, hasOptionalBody, ok, created, done } =
     declared;
   const names = parametersOf(http);
-  const params = input.pick(Object.fromEntries(names.map((name) => [name, true])));
-  const rest = input.omit(Object.fromEntries(names.map((name) => [name, true])));
-  const { bodyName, bodyField } = declared;
-  const hasQuery = example === undefined && Object.keys(rest.shape).length > 0;
+  // A schema that judges its fields together can pick and omit none.
+  const params = names.length === 0 ? null : input.pick(maskOf(names));
+  const rest: z.ZodObject = params === null ? input : input.omit(maskOf(names));
+  const { bodyName, bodyField, inQuery = [] } = declared;
+  const ofBody = inQuery.length === 0 ? z.object({}) : rest.pick(maskOf(inQuery));
+  const query = example === undefined ? rest : ofBody;
+  const hasQuery = Object.keys(query.shape).length > 0;
   const body = {
     content: {
       "application/json": {
@@ -93,12 +100,14 @@ function describe(operationId: string, declared: AnyOperation["declared"]) {
     summary,
     ...description === undefined ? {} : { description },
     request: {
-      ...names.length === 0 ? {} : { params },
-      ...hasQuery ? { query: rest } : {},
+      ...params === null ? {} : { params },
+      ...hasQuery ? { query } : {},
       ...example === undefined ? {} : { body },
     },
     responses: {
-      ...ok === undefined ? {} : { [ok.status ?? 200]: json(ok.schema, ok.description) },
+      ...ok === undefined
+        ? {}
+        : { [declared.isAccepted ? 202 : 200]: json(ok.schema, ok.description) },
       ...created === undefined ? {} : { 201: json(created.schema, created.description) },
       ...done === undefined ? {} : { 204: { description: done } },
       ...declared.isRead ? notModified : {},
@@ -130,7 +139,7 @@ async function answer(
     return jsonText(context, outcome.text) as unknown as Response;
   }
   if (!(outcome instanceof RepositoryRead)) {
-    return context.json(outcome, operation.declared.ok?.status ?? 200);
+    return context.json(outcome, operation.declared.isAccepted ? 202 : 200);
   }
   const { answers } = services.hosting.repositories;
   const key = operation.keyOf(input);

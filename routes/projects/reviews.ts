@@ -2,6 +2,7 @@ import { generationField } from "../../services/tickets/schemas.ts";
 import { pageOf, pageParameters, rangeOf } from "../../services/projects/schemas.ts";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
+import { accountKeyOf } from "../../services/projects/mod.ts";
 import {
   type Comment,
   viewOfComment,
@@ -11,7 +12,6 @@ import {
 } from "../../services/reviews/mod.ts";
 import { newCommentSchema, newReviewSchema } from "../../services/reviews/schemas.ts";
 import { newRoutes } from "../context.ts";
-import { accountKeyOf } from "./account_keys.ts";
 import { json, jsonRequest, wholeNumber } from "../schemas.ts";
 import { numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { reviewVerdictRoutes } from "./review_verdicts.ts";

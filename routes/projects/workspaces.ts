@@ -2,6 +2,7 @@ import { pageOf, pageParameters, rangeOf } from "../../services/projects/schemas
 import type { Context } from "hono";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
+import { accountKeyOf } from "../../services/projects/mod.ts";
 import {
   branchOf,
   type OpenedWorkspace,
@@ -11,7 +12,6 @@ import {
 import { type AppEnv, newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { json, jsonRequest, optionalJsonRequest, wholeNumber } from "../schemas.ts";
-import { accountKeyOf } from "./account_keys.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import {
   workRequestOf,

@@ -59,8 +59,12 @@ export interface Declaration<
   readonly bodyName?: string;
   /** Whether the body may be missing. */
   readonly hasOptionalBody?: true;
-  /** What it answers; 200 over HTTP, or 202 if it has only begun what was asked. */
-  readonly ok?: Shown<Ok> & { readonly status?: 202 };
+  /** Fields of the body that the query may have in its place. */
+  readonly inQuery?: readonly string[];
+  /** What it answers; 200 over HTTP. */
+  readonly ok?: Shown<Ok>;
+  /** Whether what it began goes on after its answer; 202 over HTTP. */
+  readonly isAccepted?: true;
   /** What it answers if it made something; 201 over HTTP. */
   readonly created?: Shown<New>;
   /** What has happened if it answers nothing; 204 over HTTP. */

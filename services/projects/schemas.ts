@@ -112,6 +112,14 @@ export function boundedNumber(
   }).meta({ type: "integer", default: fallback, description });
 }
 
+/** A parameter of a query that is a whole number within bounds, and refused if it is not. */
+export function wholeNumber(description: string, minimum: number, maximum: number) {
+  const error = `must be a whole number from ${minimum} to ${maximum}`;
+  return z.union([z.string().regex(/^\d{1,9}$/), z.int()], { error }).transform(Number)
+    .refine((number) => number >= minimum && number <= maximum, { error })
+    .optional().meta({ type: "integer", minimum, maximum, description });
+}
+
 /** The query parameters of a list with pages; spread them into the query's schema. */
 export const pageParameters = {
   page: boundedNumber("The page, from 1", 1, 1_000_000),
