@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { blameSchema, diffSchema, historySchema } from "../../routes/projects/reading_schemas.ts";
-import { detailedSchema } from "../../routes/projects/workspace_schemas.ts";
 import { Invalid } from "../../services/errors.ts";
+import { getWorkspace } from "../../services/workspaces/operations.ts";
 import { checkinShape } from "./code_tools.ts";
 import { linesOf } from "../budget.ts";
 import { lineShape, listCut, partShape, plainPath } from "./parts.ts";
@@ -84,8 +84,7 @@ async function endsOf(
   if (from !== undefined || to !== undefined) {
     throw new Invalid('"workspace" stands in place of "from" and "to"');
   }
-  const path = `/api/workspaces/${encodeURIComponent(workspace)}`;
-  const { base, tip } = await project.get(detailedSchema, path);
+  const { base, tip } = await project.invoke(getWorkspace, { name: workspace, max_files: 0 });
   return { from: base, to: tip };
 }
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { reviewListSchema } from "../../routes/projects/review_schemas.ts";
-import { workspaceListSchema } from "../../routes/projects/workspace_schemas.ts";
 import { listClaims, listUnclaimedTickets } from "../../services/tickets/operations.ts";
+import { listWorkspaces } from "../../services/workspaces/operations.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import { fit, maxCharsShape, moreShape } from "../budget.ts";
 import { ProjectCalls } from "./project_calls.ts";
@@ -123,7 +123,7 @@ async function addWork(
   })));
   const workspaces = await project.part(
     part,
-    (page) => project.get(workspaceListSchema, "/api/workspaces", { owner: "me", ...page }),
+    (page) => project.invoke(listWorkspaces, { owner: "me", ...page }),
     ({ workspaces }) => workspaces,
   );
   work.workspaces.push(...workspaces.entries.map((workspace) => ({

@@ -28,7 +28,6 @@ import { timelineRoutes } from "./timeline.ts";
 import { uploadRoutes } from "./uploads.ts";
 import { projectMirrorRoutes } from "./mirror.ts";
 import { projectWebhookRoutes } from "./webhooks.ts";
-import { workspaceRoutes } from "./workspaces.ts";
 
 /** The routes of each group of the table. */
 export function createProjectGroups(
@@ -42,7 +41,6 @@ export function createProjectGroups(
     sync: syncRoutes(services),
     index: indexRoutes({ scm, summaryOf }),
     project: projectRoutes(services),
-    workspaces: workspaceRoutes(services),
     timeline: timelineRoutes(services),
     names: nameRoutes(services),
     reviews: reviewRoutes(services),

@@ -29,6 +29,16 @@ export const OPERATION_ROUTES = {
   "DELETE /api/wiki/{name}": ["operations", "write"],
   "GET /api/wiki/{name}": ["operations", "read"],
   "PUT /api/wiki/{name}": ["operations", "write"],
+  "GET /api/workspaces": ["operations", "read"],
+  "POST /api/workspaces/create": ["operations", "write"],
+  "GET /api/workspaces/{name}": ["operations", "read"],
+  "DELETE /api/workspaces/{name}/abandon": ["operations", "write"],
+  "POST /api/workspaces/{name}/commit": ["operations", "write"],
+  "POST /api/workspaces/{name}/merge": ["operations", "write"],
+  "GET /api/workspaces/{name}/overlap": ["operations", "read"],
+  "POST /api/workspaces/{name}/restore": ["operations", "write"],
+  "POST /api/workspaces/{name}/takeover": ["operations", "write"],
+  "POST /api/workspaces/{name}/update": ["operations", "write"],
 } as const;
 
 /** Operations that are answered while the disk is nearly full. */

@@ -2,7 +2,7 @@ import { pageFields, timestampSchema } from "../../services/projects/schemas.ts"
 import { z } from "../extended_zod.ts";
 import { requiredCheckSchema } from "../../services/protection/schemas.ts";
 import { DESCRIPTIONS, json } from "../schemas.ts";
-import { workspaceConflictSchema } from "./workspace_schemas.ts";
+import { workspaceConflictSchema } from "../../services/workspaces/schemas.ts";
 
 export const REVIEW_STATUSES = [
   "pending",

@@ -3,3 +3,4 @@ export * from "../checks/operations.ts";
 export * from "../protection/operations.ts";
 export * from "../tickets/operations.ts";
 export * from "../wiki/operations.ts";
+export * from "../workspaces/operations.ts";

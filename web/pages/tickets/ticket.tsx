@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { reviewListSchema } from "../../../routes/projects/review_schemas.ts";
-import type { workspaceListSchema } from "../../../routes/projects/workspace_schemas.ts";
+import { listWorkspaces } from "../../../services/workspaces/operations.ts";
+import type { workspaceListSchema } from "../../../services/workspaces/schemas.ts";
 import { shownText } from "../../../services/fossil/front/mod.ts";
 import * as tickets from "../../../services/tickets/operations.ts";
 import type { ticketChangesSchema, ticketSchema } from "../../../services/tickets/schemas.ts";
@@ -91,10 +92,7 @@ async function Shown({ visit, project, ticket }: {
       per_page: CHANGES_PER_PAGE,
     }),
     visit.read<z.output<typeof reviewListSchema>>(slug, "/api/reviews", query),
-    visit.read<z.output<typeof workspaceListSchema>>(slug, "/api/workspaces", {
-      ...query,
-      status: "all",
-    }),
+    visit.invoke(slug, listWorkspaces, { ...query, status: "all" }),
   ]);
   const holding = holdingOf(visit, project, ticket.uuid);
   const description = { text: ticket.body, mimetype: "text/x-markdown" };

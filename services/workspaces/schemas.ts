@@ -1,10 +1,9 @@
-import { generationField } from "../../services/tickets/schemas.ts";
-import { pageFields, timestampSchema } from "../../services/projects/schemas.ts";
-import { z } from "../extended_zod.ts";
-import { MAX_PATH, TEXT_BOUNDS } from "../../services/fossil/front/mod.ts";
-import { lineSchema, longTextSchema } from "../../services/validation/schemas.ts";
-import { MAX_CHANGES, MAX_COMMIT_BYTES } from "../../services/workspaces/mod.ts";
-import { DESCRIPTIONS, errorSchema, json } from "../schemas.ts";
+import { z } from "zod";
+import { MAX_PATH, TEXT_BOUNDS } from "../fossil/front/mod.ts";
+import { pageFields, timestampSchema } from "../projects/schemas.ts";
+import { generationField } from "../tickets/schemas.ts";
+import { lineSchema, longTextSchema } from "../validation/schemas.ts";
+import { MAX_CHANGES, MAX_COMMIT_BYTES } from "./changes.ts";
 
 const status = z.enum(["active", "merged", "abandoned"]);
 
@@ -12,61 +11,61 @@ const status = z.enum(["active", "merged", "abandoned"]);
 const fileSchema = z.object({
   name: z.string(),
   change_type: z.enum(["added", "modified", "deleted", "renamed"]),
-  prev_name: z.string().nullable().openapi({ description: "The previous path, if it was renamed" }),
+  prev_name: z.string().nullable().meta({ description: "The previous path, if it was renamed" }),
   uuid: z.string().nullable(),
   prev_uuid: z.string().nullable(),
-}).openapi("WorkspaceFile");
+}).meta({ id: "WorkspaceFile" });
 
 /** The fields of a workspace in every answer. */
 export const workspaceSchema = z.object({
   name: z.string(),
   branch: z.string(),
   status,
-  agent_id: z.string().openapi({ description: "The owner" }),
+  agent_id: z.string().meta({ description: "The owner" }),
   description: z.string(),
   created_at: timestampSchema,
   updated_at: timestampSchema,
   ticket: z.string().nullable(),
-  generation: z.int().nullable().openapi({
+  generation: z.int().nullable().meta({
     description: "The generation of the owner's claim of the ticket",
   }),
-  base: z.string().openapi({ description: "The check-in to which its changes apply" }),
-  tip: z.string().openapi({ description: "Its newest check-in" }),
+  base: z.string().meta({ description: "The check-in to which its changes apply" }),
+  tip: z.string().meta({ description: "Its newest check-in" }),
   commits_made: z.int(),
-  target_branch: z.string().nullable().openapi({
+  target_branch: z.string().nullable().meta({
     description: "The branch into which it was merged",
   }),
-  merged_as: z.string().nullable().openapi({ description: "The merge" }),
+  merged_as: z.string().nullable().meta({ description: "The merge" }),
 });
 
-const pathConflictSchema = z.object({ path: z.string(), kind: z.string() }).openapi(
-  "MergeConflict",
-);
+const pathConflictSchema = z.object({ path: z.string(), kind: z.string() }).meta({
+  id: "MergeConflict",
+});
 
 /** Another active workspace that changes the same files. */
 const overlapSchema = z.object({
   workspace: z.string(),
-  agent_id: z.string().openapi({ description: "The owner" }),
-  paths: z.array(z.string()).readonly().openapi({
+  agent_id: z.string().meta({ description: "The owner" }),
+  paths: z.array(z.string()).readonly().meta({
     description: "The files that both change; at most 100",
   }),
-  conflicts: z.array(pathConflictSchema).readonly().nullable().openapi({
+  conflicts: z.array(pathConflictSchema).readonly().nullable().meta({
     description: "The conflicts of a trial merge of the two tips: empty if it succeeds, null if " +
       "it has not been made yet",
   }),
-}).openapi("WorkspaceOverlap");
+}).meta({ id: "WorkspaceOverlap" });
 
 const overlaps = z.array(overlapSchema).readonly();
 
-export const overlapsSchema = z.object({ overlaps }).openapi("OverlapList");
+export const overlapsSchema = z.object({ overlaps }).meta({ id: "OverlapList" });
 
 /** A workspace in the list. */
 export const listedSchema = workspaceSchema.extend({
   files_changed: z.int(),
-  overlaps: overlaps.openapi({
+  overlaps: overlaps.meta({
     description: "Other active workspaces that change the same files",
   }),
-}).openapi("Workspace");
+}).meta({ id: "Workspace" });
 
 /** A page of workspaces. */
 export const workspaceListSchema = z.object({
@@ -76,28 +75,26 @@ export const workspaceListSchema = z.object({
 
 /** A workspace with its files. */
 export const detailedSchema = workspaceSchema.extend({
-  files_changed: z.int().openapi({ description: "All of them, also beyond `max_files`" }),
-  files: z.array(fileSchema).readonly().openapi({
+  files_changed: z.int().meta({ description: "All of them, also beyond `max_files`" }),
+  files: z.array(fileSchema).readonly().meta({
     description: "The files that differ between the base and the tip",
   }),
-}).openapi("WorkspaceDetails");
+}).meta({ id: "WorkspaceDetails" });
 
-/** The fields of the error of a refused change of a workspace. */
-export const workspaceConflictSchema = errorSchema.extend({
-  conflicts: z.array(pathConflictSchema).optional().openapi({
+/** The error of a refused change of a workspace. */
+export const workspaceConflictSchema = z.object({
+  error: z.string().meta({ description: "What went wrong, as a sentence" }),
+  conflicts: z.array(pathConflictSchema).optional().meta({
     description: "The conflicts of the merge",
   }),
-  tip: z.string().optional().openapi({ description: "The current tip of the workspace" }),
+  tip: z.string().optional().meta({ description: "The current tip of the workspace" }),
   claimed_by: z.string().nullable().optional(),
   claimed_at: z.string().nullable().optional(),
   generation: z.int().optional(),
   expires_at: z.string().optional(),
-}).openapi("WorkspaceConflict");
+}).meta({ id: "WorkspaceConflict" });
 
-/** The response 409 of a refused change of a workspace. */
-export const conflictResponse = { 409: json(workspaceConflictSchema, DESCRIPTIONS[409]) };
-
-const agent_id = z.string().max(TEXT_BOUNDS.name).optional().openapi({
+const agent_id = z.string().max(TEXT_BOUNDS.name).optional().meta({
   description: "In whose name to act; by default, your own. Only admins may name somebody else",
 });
 
@@ -105,20 +102,20 @@ const agent_id = z.string().max(TEXT_BOUNDS.name).optional().openapi({
 export const workFields = { agent_id, generation: generationField };
 
 export const creationSchema = z.object({
-  name: z.string().openapi({
+  name: z.string().meta({
     description:
       "1 to 199 letters, digits, dots, underscores and hyphens, the first one a letter " +
       "or digit. The name of a merged or abandoned workspace may be used again",
   }),
   description: lineSchema(0, 500).default(""),
-  ticket: z.string().max(64).optional().openapi({
+  ticket: z.string().max(64).optional().meta({
     description: "The ticket that it is for; you must hold its claim",
   }),
-  from: z.string().min(1).max(TEXT_BOUNDS.name).optional().openapi({
+  from: z.string().min(1).max(TEXT_BOUNDS.name).optional().meta({
     description: "The branch from which it starts; by default, the main branch",
   }),
   ...workFields,
-}).meta({ id: "WorkspaceRequest" });
+});
 
 const path = z.string().min(1).max(MAX_PATH);
 
@@ -133,7 +130,7 @@ const changeSchema = z.object({
 
 const changes = z.array(changeSchema).max(MAX_CHANGES, {
   error: `must have at most ${MAX_CHANGES} entries`,
-}).openapi({
+}).meta({
   description: `At most ${MAX_CHANGES}, with ${MAX_COMMIT_BYTES} bytes of content together`,
 });
 
@@ -146,44 +143,44 @@ const parent = z.string().regex(/^[0-9a-f]{4,64}$/, {
 export const commitSchema = z.object({
   message,
   changes: changes.default([]),
-  parent: parent.openapi({
+  parent: parent.meta({
     description: "The tip that you know, or a prefix of it; 409 if the workspace has a newer one",
   }),
-  files: z.unknown().optional().openapi({ description: "Ignored: `changes` lists the files" }),
+  files: z.unknown().optional().meta({ description: "Ignored: `changes` lists the files" }),
   ...workFields,
-}).meta({ id: "WorkspaceCommit" });
+});
 
 export const updateSchema = z.object({
-  source: z.string().min(1).max(TEXT_BOUNDS.name).optional().openapi({
+  source: z.string().min(1).max(TEXT_BOUNDS.name).optional().meta({
     description: "The branch to merge; by default, the main branch",
   }),
   message: message.optional(),
-  changes: changes.default([]).openapi({
+  changes: changes.default([]).meta({
     description: "Resolves the conflicts that the first attempt listed: one change for each path",
   }),
   parent,
   ...workFields,
-}).meta({ id: "WorkspaceUpdate" });
+});
 
 export const mergeSchema = z.object({
-  target_branch: z.string().min(1).max(TEXT_BOUNDS.name).optional().openapi({
+  target_branch: z.string().min(1).max(TEXT_BOUNDS.name).optional().meta({
     description: "The branch to merge into; by default, the main branch",
   }),
-  tip: parent.openapi({ description: "The tip to merge; 409 if the workspace has a newer one" }),
+  tip: parent.meta({ description: "The tip to merge; 409 if the workspace has a newer one" }),
   message: message.optional(),
   ...workFields,
-}).meta({ id: "WorkspaceMerge" });
+});
 
 /** A new check-in in a workspace. */
 export const committedSchema = z.object({
   name: z.string(),
   branch: z.string(),
-  uuid: z.string().openapi({ description: "The new check-in" }),
+  uuid: z.string().meta({ description: "The new check-in" }),
   parent: z.string(),
   commits_made: z.int(),
   message: z.string(),
   output: z.string(),
-}).openapi("WorkspaceCheckin");
+}).meta({ id: "WorkspaceCheckin" });
 
 /** A merged workspace. */
 export const mergedSchema = z.object({
@@ -191,18 +188,18 @@ export const mergedSchema = z.object({
   branch: z.string(),
   status: z.literal("merged"),
   target_branch: z.string(),
-  uuid: z.string().openapi({ description: "The merge" }),
-  tip: z.string().openapi({ description: "The merged check-in" }),
+  uuid: z.string().meta({ description: "The merge" }),
+  tip: z.string().meta({ description: "The merged check-in" }),
   merge_output: z.string(),
   commit_output: z.string(),
-}).openapi("WorkspaceMerged");
+}).meta({ id: "WorkspaceMerged" });
 
 export const stateSchema = z.object({
   name: z.string(),
   branch: z.string(),
   status,
   agent_id: z.string(),
-}).openapi("WorkspaceState");
+}).meta({ id: "WorkspaceState" });
 
 export const statusFilter = z.enum(["active", "merged", "abandoned", "all"], {
   error: 'must be "active", "merged", "abandoned" or "all"',
