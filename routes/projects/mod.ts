@@ -13,13 +13,10 @@ import { documentRoutes } from "./documents.ts";
 import { fileRoutes } from "./files.ts";
 import { eventRoutes } from "./events.ts";
 import { indexRoutes } from "./index.ts";
-import { landingRoutes } from "./landing.ts";
 import { nameRoutes } from "./names.ts";
 import { projectRoutes } from "./project.ts";
 import { searchRoutes } from "./search.ts";
 import { syncRoutes } from "./sync.ts";
-import { reviewerRoutes } from "./reviewers.ts";
-import { reviewRoutes } from "./reviews.ts";
 import { releaseRoutes } from "./releases.ts";
 import type { ProjectGroup } from "./table.ts";
 import { technoteRoutes } from "./technotes.ts";
@@ -43,9 +40,6 @@ export function createProjectGroups(
     project: projectRoutes(services),
     timeline: timelineRoutes(services),
     names: nameRoutes(services),
-    reviews: reviewRoutes(services),
-    reviewers: reviewerRoutes(services),
-    landing: landingRoutes(services),
     events: eventRoutes(services, streams),
     checkins: checkinRoutes(services),
     files: fileRoutes(services),

@@ -65,20 +65,6 @@ export const PROJECT_ROUTES = {
   "GET /api/webhooks/{id}/deliveries": ["webhooks", "admin", "no passphrase"],
   "GET /api/webhooks/{id}/deliveries/{delivery}": ["webhooks", "admin", "no passphrase"],
   "POST /api/webhooks/{id}/deliveries/{delivery}/redeliver": ["webhooks", "admin", "no passphrase"],
-  "GET /api/reviews": ["reviews", "read"],
-  "GET /api/reviews/{id}": ["reviews", "read"],
-  "GET /api/reviews/{id}/diff": ["reviews", "read"],
-  "POST /api/reviews/create": ["reviews", "write"],
-  "POST /api/reviews/{id}/reviewers": ["reviewers", "write"],
-  "DELETE /api/reviews/{id}/reviewers/{name}": ["reviewers", "write"],
-  "POST /api/reviews/{id}/comment": ["reviews", "write"],
-  "POST /api/reviews/{id}/approve": ["reviews", "write"],
-  "POST /api/reviews/{id}/request-changes": ["reviews", "write"],
-  "POST /api/reviews/{id}/close": ["reviews", "write"],
-  "POST /api/reviews/{id}/merge": ["reviews", "write"],
-  "POST /api/reviews/{id}/land": ["landing", "write"],
-  "DELETE /api/reviews/{id}/land": ["landing", "write"],
-  "GET /api/landing": ["landing", "read"],
   "POST /api/tags": ["names", "write"],
   "GET /api/releases": ["releases", "read"],
   "POST /api/releases": ["releases", "write"],
@@ -112,7 +98,6 @@ export const PROJECT_WHILE_FULL: ReadonlySet<ProjectEndpoint> = new Set<ProjectE
   "POST ",
   "POST /api/batch",
   ...OPERATIONS_WHILE_FULL,
-  "POST /api/reviews/{id}/close",
 ]);
 
 /** A route as the table names it, such as `GET /api/tickets/{uuid}`. */

@@ -1,6 +1,7 @@
 /** The operations in projects, of all rooms. */
 export * from "../checks/operations.ts";
 export * from "../protection/operations.ts";
+export * from "../reviews/operations.ts";
 export * from "../tickets/operations.ts";
 export * from "../wiki/operations.ts";
 export * from "../workspaces/operations.ts";
