@@ -8,6 +8,7 @@ import { badgeOf, type Check, type Checks } from "./checks.ts";
 import {
   checkHistorySchema,
   checkinStatusSchema,
+  type CheckView,
   reportedSchema,
   reportSchema,
 } from "./schemas.ts";

@@ -9,7 +9,6 @@ import {
   projectEvent,
   type ProjectRepositories,
 } from "../projects/mod.ts";
-import { objectionTo, standingOf, type Subject, type Tested } from "./required_checks.ts";
 import {
   type BranchRule,
   type KeptRule,

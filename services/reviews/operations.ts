@@ -5,11 +5,12 @@ import { accountKeyOf, actorOf } from "../projects/mod.ts";
 import { Created, operation, type OperationCall } from "../projects/operation.ts";
 import { pageOf, pageParameters, rangeOf, wholeNumber } from "../projects/schemas.ts";
 import { generationField } from "../tickets/schemas.ts";
-import type { LandingQueue } from "./landing_queue.ts";
+import type { LinePlace } from "../fossil/mod.ts";
+import type { LandingQueue, QueuedLanding } from "./landing_queue.ts";
 import type { ReviewMerges } from "./merges.ts";
-import type { Comment, Review } from "./records.ts";
-import type { ReviewRequest } from "./request.ts";
+import type { Comment, Review, ReviewDetail, ReviewRequest, Verdict } from "./records.ts";
 import type { Reviews } from "./reviews.ts";
+import type { RoundDiff } from "./rounds.ts";
 import {
   actingSchema,
   givenApprovalSchema,
@@ -29,13 +30,6 @@ import {
   roundDiffSchema,
   verdictSchema,
 } from "./schemas.ts";
-import {
-  viewOfComment,
-  viewOfDetail,
-  viewOfLanding,
-  viewOfReview,
-  viewOfRoundDiff,
-} from "./views.ts";
 
 /** Most files on a page of a diff. */
 const MAX_FILES = 1000;
@@ -179,7 +173,7 @@ export const createReview = operation({
 }, async (services: ReviewServices, { agent_id, generation, ...request }, call) => {
   const { reviews } = services.hosting;
   const by = requestOf(services, call, { agent_id, generation });
-  const review = await reviews.create(call.project, request, by);
+  const review = await reviews.opening.create(call.project, request, by);
   return new Created(await shownOne(reviews, review));
 });
 
@@ -239,7 +233,8 @@ export const approveReview = operation({
 }, async (services: ReviewServices, { id, agent_id, ...verdict }, call) => {
   const { reviews, reviewMerges } = services.hosting;
   const by = requestOf(services, call, { agent_id });
-  const review = await reviews.approve(call.project, id, verdict, by);
+  const given = { ...verdict, verdict: "approved" } as const;
+  const review = await reviews.giveVerdict(call.project, id, given, by);
   const { isApproved, progress } = await reviewMerges.judge(call.project, review);
   return { ...stateOf(review), ...(isApproved ? {} : { reason: `It has ${progress}` }) };
 });
@@ -256,7 +251,8 @@ export const requestChanges = operation({
   refusals: [inConflict],
 }, async (services: ReviewServices, { id, agent_id, ...verdict }, call) => {
   const by = requestOf(services, call, { agent_id });
-  return stateOf(await services.hosting.reviews.requestChanges(call.project, id, verdict, by));
+  const given = { ...verdict, verdict: "changes_requested" } as const;
+  return stateOf(await services.hosting.reviews.giveVerdict(call.project, id, given, by));
 });
 
 export const closeReview = operation({
@@ -360,4 +356,113 @@ function stateOf({ number: id, status, title, round }: Review) {
 /** The place of a new comment: its own line. */
 function placeOf({ path, line }: Comment) {
   return path === null || line === null ? null : { path, line };
+}
+
+/**
+ * A review as lists show it.
+ *
+ * @param reviewers names of those who were asked for a verdict
+ */
+function viewOfReview(review: Review, reviewers: readonly string[]) {
+  return {
+    id: review.number,
+    title: review.title,
+    description: review.description,
+    status: review.status,
+    agent_id: review.author.name,
+    reviewers,
+    files_changed: review.filesChanged,
+    comment_count: review.commentCount,
+    workspace: review.workspace?.name ?? null,
+    ticket_uuid: review.ticket ?? "",
+    target_branch: review.targetBranch,
+    round: review.round,
+    merged_as: review.mergedAs,
+    created_at: timeOf(review.createdAt),
+    updated_at: timeOf(review.updatedAt),
+  };
+}
+
+/** A single review in full. */
+function viewOfDetail(detail: ReviewDetail) {
+  const { review, rounds, verdicts, approvals, comments, diff, isTruncated, places } = detail;
+  const newest = rounds.at(-1) ?? null;
+  const { any, people, required } = approvals;
+  return {
+    ...viewOfReview(review, detail.reviewers),
+    diff,
+    is_truncated: isTruncated,
+    base: newest?.base ?? null,
+    tip: newest?.tip ?? null,
+    approvals: { any, people, required },
+    verdicts: verdicts.map(viewOfVerdict),
+    verdict_history: detail.verdictHistory.map(viewOfVerdict),
+    rounds: rounds.map(({ round, base, tip, startedAt }) => ({
+      round,
+      base,
+      tip,
+      started_at: timeOf(startedAt),
+    })),
+    comments: comments.map((comment) => viewOfComment(comment, places.get(comment.number) ?? null)),
+  };
+}
+
+function viewOfVerdict({ reviewer, verdict, round, givenAt }: Verdict) {
+  return {
+    agent_id: reviewer.name,
+    kind: reviewer.kind,
+    verdict,
+    round,
+    given_at: timeOf(givenAt),
+  };
+}
+
+/**
+ * A comment with its original place.
+ *
+ * @param place its line in the newest round; null if the line is gone
+ */
+function viewOfComment(comment: Comment, place: LinePlace | null) {
+  return {
+    id: comment.number,
+    body: comment.body,
+    file_path: comment.path ?? "",
+    line_number: comment.line,
+    side: comment.side,
+    round: comment.round,
+    current: place === null ? null : { file_path: place.path, line_number: place.line },
+    author: comment.author.name,
+    created_at: timeOf(comment.createdAt),
+  };
+}
+
+function viewOfRoundDiff({ from, to, diff, isTruncated, files, total }: RoundDiff) {
+  return { from, to, diff, is_truncated: isTruncated, files, total };
+}
+
+/** A landing with its place in the queue. */
+function viewOfLanding({ landing, position, checks }: QueuedLanding) {
+  const { reason, queuedAt, endedAt } = landing;
+  return {
+    review: landing.review,
+    title: landing.title,
+    agent_id: landing.author,
+    target_branch: landing.targetBranch,
+    status: landing.status,
+    position,
+    candidate: landing.candidate,
+    base: landing.base,
+    reason: reason?.message ?? null,
+    conflicts: reason?.conflicts ?? [],
+    contexts: reason?.contexts ??
+      checks.filter(({ state }) => state !== "success").map(({ context }) => context),
+    checks,
+    queued_by: landing.queuedBy.name,
+    queued_at: timeOf(queuedAt),
+    ended_at: endedAt === null ? null : timeOf(endedAt),
+  };
+}
+
+function timeOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
 }
