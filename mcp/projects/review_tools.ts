@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { REVIEW_STATUSES } from "../../services/reviews/mod.ts";
 import * as reviews from "../../services/reviews/operations.ts";
 import {
-  REVIEW_STATUSES,
   reviewCommentSchema,
   reviewDetailSchema,
   reviewSchema,

@@ -7,7 +7,7 @@ import { ReviewMerges } from "./merges.ts";
 import { Reviews, type ReviewsOptions } from "./reviews.ts";
 
 export type { Landing } from "./landing_store.ts";
-export type { AwaitedReview, Comment, Review } from "./records.ts";
+export { type AwaitedReview, type Comment, type Review, REVIEW_STATUSES } from "./records.ts";
 export type { ReviewStore } from "./store.ts";
 
 export interface OpenReviewsOptions extends

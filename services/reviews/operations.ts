@@ -8,7 +8,14 @@ import { generationField } from "../tickets/schemas.ts";
 import type { LinePlace } from "../fossil/mod.ts";
 import type { LandingQueue, QueuedLanding } from "./landing_queue.ts";
 import type { ReviewMerges } from "./merges.ts";
-import type { Comment, Review, ReviewDetail, ReviewRequest, Verdict } from "./records.ts";
+import {
+  type Comment,
+  type Review,
+  REVIEW_STATUSES,
+  type ReviewDetail,
+  type ReviewRequest,
+  type Verdict,
+} from "./records.ts";
 import type { Reviews } from "./reviews.ts";
 import type { RoundDiff } from "./rounds.ts";
 import {
@@ -19,7 +26,6 @@ import {
   mergedReviewSchema,
   newCommentSchema,
   newReviewSchema,
-  REVIEW_STATUSES,
   reviewCommentSchema,
   reviewConflictSchema,
   reviewDetailSchema,

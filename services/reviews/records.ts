@@ -10,7 +10,17 @@ export const MAX_TITLE = 300;
 /** Longest comment, in characters. */
 export const MAX_BODY = 60_000;
 
-export type ReviewStatus = "pending" | "approved" | "changes_requested" | "merged" | "closed";
+export const REVIEW_STATUSES = [
+  "pending",
+  "approved",
+  "changes_requested",
+  "merged",
+  "closed",
+] as const;
+export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
+
+/** How far a review is on its way to its target branch. */
+export const LANDING_STATUSES = ["queued", "testing", "landed", "returned"] as const;
 
 /** A review. Times are Unix milliseconds. */
 export interface Review {
