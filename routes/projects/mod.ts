@@ -5,18 +5,14 @@ import * as operations from "../../services/daemon/operations.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import type { EventStreams } from "../event_streams.ts";
 import { archiveRoutes } from "./archives.ts";
+import { badgeRoutes } from "./badges.ts";
 import { batchRoutes } from "./batch.ts";
-import { checkRoutes } from "./checks.ts";
 import { fileRoutes } from "./files.ts";
 import { eventRoutes } from "./events.ts";
 import { indexRoutes } from "./index.ts";
-import { landingRoutes } from "./landing.ts";
 import { projectRoutes } from "./project.ts";
 import { searchRoutes } from "./search.ts";
 import { syncRoutes } from "./sync.ts";
-import { protectionRoutes } from "./protection.ts";
-import { reviewerRoutes } from "./reviewers.ts";
-import { reviewRoutes } from "./reviews.ts";
 import { releaseRoutes } from "./releases.ts";
 import type { ProjectGroup } from "./table.ts";
 import { operationRoutes } from "./operations.ts";
@@ -36,17 +32,13 @@ export function createProjectGroups(
     sync: syncRoutes(services),
     index: indexRoutes({ scm, summaryOf }),
     project: projectRoutes(services),
-    reviews: reviewRoutes(services),
-    reviewers: reviewerRoutes(services),
-    landing: landingRoutes(services),
     events: eventRoutes(services, streams),
     files: fileRoutes(services),
     archives: archiveRoutes(services),
     search: searchRoutes(services),
     batch: batchRoutes(services, whole),
     operations: operationRoutes(services, operations),
-    checks: checkRoutes(services),
-    protection: protectionRoutes(services),
+    badges: badgeRoutes(services),
     releases: releaseRoutes(services),
     uploads: uploadRoutes(services),
     mirror: projectMirrorRoutes(services),

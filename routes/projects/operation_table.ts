@@ -16,7 +16,26 @@ export const OPERATION_ROUTES = {
   "GET /api/forum/{uuid}": ["operations", "read"],
   "POST /api/forum/{uuid}/replies": ["operations", "write"],
   "GET /api/history": ["operations", "read"],
+  "GET /api/landing": ["operations", "read"],
   "GET /api/lines": ["operations", "read"],
+  "GET /api/protection": ["operations", "read"],
+  "PUT /api/protection": ["operations", "admin", "no passphrase"],
+  "GET /api/reviews": ["operations", "read"],
+  "POST /api/reviews/create": ["operations", "write"],
+  "GET /api/reviews/{id}": ["operations", "read"],
+  "POST /api/reviews/{id}/approve": ["operations", "write"],
+  "POST /api/reviews/{id}/close": ["operations", "write"],
+  "POST /api/reviews/{id}/comment": ["operations", "write"],
+  "GET /api/reviews/{id}/diff": ["operations", "read"],
+  "DELETE /api/reviews/{id}/land": ["operations", "write"],
+  "POST /api/reviews/{id}/land": ["operations", "write"],
+  "POST /api/reviews/{id}/merge": ["operations", "write"],
+  "POST /api/reviews/{id}/request-changes": ["operations", "write"],
+  "POST /api/reviews/{id}/reviewers": ["operations", "write"],
+  "DELETE /api/reviews/{id}/reviewers/{name}": ["operations", "write"],
+  "GET /api/status": ["operations", "read"],
+  "POST /api/status": ["operations", "status", "no session"],
+  "GET /api/status/{checkin}/history": ["operations", "read"],
   "GET /api/tags": ["operations", "read"],
   "POST /api/tags": ["operations", "write"],
   "GET /api/technotes": ["operations", "read"],
@@ -62,4 +81,8 @@ export const OPERATION_ROUTES = {
 export const OPERATIONS_WHILE_HALTED = [] as const;
 
 /** Operations that are answered while the disk is nearly full. */
-export const OPERATIONS_WHILE_FULL = ["POST /api/tickets/{uuid}/release"] as const;
+export const OPERATIONS_WHILE_FULL = [
+  "PUT /api/protection",
+  "POST /api/reviews/{id}/close",
+  "POST /api/tickets/{uuid}/release",
+] as const;

@@ -1,6 +1,6 @@
 import { Star } from "lucide-static";
 import type { z } from "zod";
-import type { checkinStatusSchema } from "../../../routes/projects/checks.ts";
+import { getCheckinStatus } from "../../../services/checks/operations.ts";
 import type { projectSchema } from "../../../routes/projects/project.ts";
 import type { releaseListSchema } from "../../../routes/projects/releases.ts";
 import type { timelineSchema } from "../../../services/code/schemas.ts";
@@ -111,9 +111,7 @@ async function read(project: CodeProject): Promise<ProjectFigures> {
   });
   const { checks } = newest === undefined
     ? { checks: [] }
-    : await project.read<z.output<typeof checkinStatusSchema>>("/api/status", {
-      checkin: newest.uuid,
-    });
+    : await visit.invoke(slug, getCheckinStatus, { checkin: newest.uuid });
   const isChecked = checks.length > 0;
   return {
     project: shown,
