@@ -4,7 +4,7 @@ import {
   type Gates,
   requireServerCall,
   type ServerAccess,
-} from "../../services/identity/server_operation.ts";
+} from "../../services/identity/server_access.ts";
 import type { AppEnv } from "../context.ts";
 
 /** What a request may do that others may not. */

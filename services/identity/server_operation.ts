@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import { EarlyEnd } from "../early_end.ts";
-import type { FreeSpace } from "../free_space.ts";
 import {
   type Declaration,
   type Head,
@@ -9,18 +8,10 @@ import {
   type ValueOf,
   valueOf,
 } from "../kernel/operation.ts";
-import { authorize, type Resource } from "./permissions.ts";
-import type { Caller, Principal } from "./principal.ts";
+import type { Caller } from "./principal.ts";
+import { type Gates, requireServerCall, type ServerAccess } from "./server_access.ts";
 
 export { Created, SerializedJson, WithHeaders } from "../kernel/operation.ts";
-
-/** What sets a call on the server apart, as far as it decides who may make it. */
-export interface ServerAccess {
-  /** What it acts on: GET needs the right to read it, every other method the right to write it. */
-  readonly on: Exclude<Resource["kind"], "project">;
-  readonly whileHalted?: boolean;
-  readonly whileFull?: boolean;
-}
 
 /** The head of an operation on the server. */
 export interface ServerHead extends Head {
@@ -32,35 +23,6 @@ export interface ServerHead extends Head {
   readonly waits?: "always" | "if asked";
   /** Whether it needs the node that leads, which has what it is about in memory. */
   readonly runsOn?: "leader";
-}
-
-/** What refuses changes. */
-export interface Gates {
-  readonly halts: {
-    /** @throws Halted if the principal is a halted agent */
-    requireGoing(principal: Principal): void;
-  };
-  readonly space: Pick<FreeSpace, "require">;
-}
-
-const READING: ReadonlySet<string> = new Set(["GET", "HEAD"]);
-
-/**
- * Checks that a principal may make a call now.
- *
- * @param method its method over HTTP: GET and HEAD change nothing
- * @throws Forbidden; Halted; Unavailable if the disk is nearly full
- */
-export function requireServerCall(
-  method: string,
-  { on, whileHalted = false, whileFull = false }: ServerAccess,
-  principal: Principal,
-  { halts, space }: Gates,
-): void {
-  const isWrite = !READING.has(method);
-  authorize(principal, isWrite ? "write" : "read", { kind: on });
-  if (isWrite && !whileHalted) halts.requireGoing(principal);
-  if (isWrite && !whileFull && method !== "DELETE") space.require();
 }
 
 /** Who calls an operation on the server. */
