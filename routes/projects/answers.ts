@@ -1,8 +1,10 @@
 import type { Context, TypedResponse } from "hono";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { PooledRepository } from "../../services/fossil/mod.ts";
-import type { Answer, NewAnswer } from "../../services/projects/mod.ts";
+import type { Answer } from "../../services/projects/mod.ts";
 import type { AppEnv } from "../context.ts";
+import { z } from "../extended_zod.ts";
+import { errorSchema, json } from "../schemas.ts";
 
 /**
  * `Cache-Control` of an answer that depends on the repository alone: clients must revalidate it.
@@ -12,6 +14,16 @@ const REVALIDATED = "private, no-cache";
 /** The response to a conditional request if the client already has the content. */
 export const notModified = {
   304: { description: "Not modified since the entity tag in `If-None-Match`" },
+} as const;
+
+const anyBytes = { "*/*": { schema: z.any().openapi({ type: "string", format: "binary" }) } };
+
+/** The responses of endpoints that return bytes, except for errors. */
+export const bytesResponses = {
+  200: { content: anyBytes, description: "The bytes" },
+  206: { content: anyBytes, description: "The requested range" },
+  ...notModified,
+  416: json(errorSchema, "The content has no such range"),
 } as const;
 
 /** The result of a read: serialised JSON, or plain data. */
@@ -41,16 +53,6 @@ export async function answerJson<Value>(
     },
   );
   return respond(context, answer) as unknown as TypedResponse<Value, 200, "json">;
-}
-
-/** Answers a read with bytes, or with the requested range of them. */
-export async function answerBytes(
-  context: Context<AppEnv>,
-  { hosting: { repositories: { answers } } }: Pick<Services, "hosting">,
-  read: (repository: PooledRepository) => Promise<NewAnswer>,
-): Promise<Response> {
-  const answer = await answers.get(context.get("access").project, keyOf(context), read);
-  return respond(context, answer, true);
 }
 
 /** Whether the client of a conditional request already has the content (RFC 9110, 13.1.2). */

@@ -7,7 +7,6 @@ import type { EventStreams } from "../event_streams.ts";
 import { archiveRoutes } from "./archives.ts";
 import { batchRoutes } from "./batch.ts";
 import { checkRoutes } from "./checks.ts";
-import { fileRoutes } from "./files.ts";
 import { eventRoutes } from "./events.ts";
 import { indexRoutes } from "./index.ts";
 import { landingRoutes } from "./landing.ts";
@@ -40,7 +39,6 @@ export function createProjectGroups(
     reviewers: reviewerRoutes(services),
     landing: landingRoutes(services),
     events: eventRoutes(services, streams),
-    files: fileRoutes(services),
     archives: archiveRoutes(services),
     search: searchRoutes(services),
     batch: batchRoutes(services, whole),

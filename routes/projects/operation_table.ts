@@ -4,6 +4,7 @@
 export const OPERATION_ROUTES = {
   "GET /api/activity": ["operations", "read"],
   "GET /api/attachments": ["operations", "read"],
+  "GET /api/attachments/content": ["operations", "read"],
   "GET /api/blame": ["operations", "read"],
   "GET /api/branches": ["operations", "read"],
   "GET /api/checkin/{uuid}": ["operations", "read"],
@@ -11,6 +12,7 @@ export const OPERATION_ROUTES = {
   "GET /api/compare": ["operations", "read"],
   "GET /api/contributors": ["operations", "read"],
   "GET /api/diff": ["operations", "read"],
+  "GET /api/file": ["operations", "read"],
   "GET /api/forum": ["operations", "read"],
   "POST /api/forum": ["operations", "write"],
   "GET /api/forum/{uuid}": ["operations", "read"],

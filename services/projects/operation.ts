@@ -6,8 +6,9 @@ import type { Action, Caller } from "../identity/mod.ts";
 import { describeIssue } from "../validation/mod.ts";
 import { bounded, closed } from "../validation/schemas.ts";
 import { type ProjectAccess, requireCall } from "./access.ts";
-import type { NewAnswer, RepositoryAnswers } from "./answers.ts";
+import type { NewAnswer } from "./answers.ts";
 import type { Project } from "./records.ts";
+import type { ProjectRepositories } from "./repositories.ts";
 
 /** What an answer of an operation holds. */
 export interface Shown<Schema extends z.ZodType = z.ZodType> {
@@ -69,6 +70,8 @@ export interface Declaration<
   readonly done?: string;
   /** Whether the answer is a {@link RepositoryRead}, which clients can revalidate. */
   readonly isRead?: true;
+  /** Whether the answer is a {@link FileRead}: over HTTP, its bytes or a range of them. */
+  readonly isFile?: true;
   readonly refusals?: readonly Refusal[];
 }
 
@@ -107,6 +110,30 @@ export class RepositoryRead<Value> {
   }
 }
 
+/** A file of a repository. */
+export interface RepositoryFile {
+  /** Its path, or its name alone. */
+  readonly path: string;
+  /** The hash of its content. */
+  readonly uuid: string;
+  readonly is_binary: boolean;
+  readonly content: Uint8Array;
+  /** The check-in in which it is, if it is in one. */
+  readonly checkin?: string;
+}
+
+/** The schema of what an operation with `isFile` answers. */
+export const fileSchema = z.custom<RepositoryFile>();
+
+/** An outcome that is a file, of which HTTP serves any part. */
+export class FileRead {
+  readonly read: (repository: PooledRepository) => Promise<RepositoryFile>;
+
+  constructor(read: FileRead["read"]) {
+    this.read = read;
+  }
+}
+
 /** An outcome that is JSON already, because it was long to write. */
 export class SerializedJson<Value> {
   readonly text: string;
@@ -127,6 +154,7 @@ export type Outcome<Ok, New> =
   | Created<New>
   | RepositoryRead<Ok | Json>
   | SerializedJson<Ok>
+  | ([Ok] extends [RepositoryFile] ? FileRead : never)
   | ([Ok | New] extends [never] ? undefined : never);
 
 /** Who calls an operation, in which project. */
@@ -138,7 +166,7 @@ export interface OperationCall {
 
 /** The services that the edges need to call any operation. */
 export interface InvokingServices {
-  readonly hosting: { readonly repositories: { readonly answers: RepositoryAnswers } };
+  readonly hosting: { readonly repositories: Pick<ProjectRepositories, "answers" | "read"> };
   readonly space: Pick<FreeSpace, "require">;
 }
 
@@ -206,19 +234,20 @@ export class Operation<
     const { project } = access;
     const input = this.#parse(given);
     const outcome = await this.perform(services, input, { access, project, caller });
-    const value = outcome instanceof RepositoryRead
-      ? await this.#kept(services, outcome, { project, input })
-      : plainOf(outcome);
-    return value as ValueOf<Ok, New>;
+    return await this.#valueOf(services, outcome, { project, input }) as ValueOf<Ok, New>;
   }
 
-  /** The value of a read, which other callers in this process share as text. */
-  async #kept(
-    { hosting: { repositories: { answers } } }: InvokingServices,
-    read: RepositoryRead<unknown>,
+  /** The value of an outcome. Other callers in this process share that of a read, as text. */
+  async #valueOf(
+    { hosting: { repositories } }: InvokingServices,
+    outcome: unknown,
     { project, input }: { readonly project: Project; readonly input: z.output<Input> },
   ): Promise<unknown> {
-    const { bytes } = await answers.get(project, this.keyOf(input), read.answer);
+    if (outcome instanceof Created) return outcome.value;
+    if (outcome instanceof SerializedJson) return JSON.parse(outcome.text);
+    if (outcome instanceof FileRead) return await repositories.read(project, outcome.read);
+    if (!(outcome instanceof RepositoryRead)) return outcome;
+    const { bytes } = await repositories.answers.get(project, this.keyOf(input), outcome.answer);
     return JSON.parse(new TextDecoder().decode(bytes));
   }
 
@@ -234,11 +263,6 @@ export class Operation<
 /** What a call of an operation from inside this process returns. */
 export type ValueOf<Ok extends z.ZodType, New extends z.ZodType> =
   [z.output<Ok> | z.output<New>] extends [never] ? undefined : z.output<Ok> | z.output<New>;
-
-function plainOf(outcome: unknown): unknown {
-  if (outcome instanceof Created) return outcome.value;
-  return outcome instanceof SerializedJson ? JSON.parse(outcome.text) : outcome;
-}
 
 /**
  * Declares an operation of a project.
