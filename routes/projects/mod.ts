@@ -10,8 +10,6 @@ import { checkRoutes } from "./checks.ts";
 import { eventRoutes } from "./events.ts";
 import { indexRoutes } from "./index.ts";
 import { landingRoutes } from "./landing.ts";
-import { projectRoutes } from "./project.ts";
-import { searchRoutes } from "./search.ts";
 import { syncRoutes } from "./sync.ts";
 import { protectionRoutes } from "./protection.ts";
 import { reviewerRoutes } from "./reviewers.ts";
@@ -34,13 +32,11 @@ export function createProjectGroups(
   return {
     sync: syncRoutes(services),
     index: indexRoutes({ scm, summaryOf }),
-    project: projectRoutes(services),
     reviews: reviewRoutes(services),
     reviewers: reviewerRoutes(services),
     landing: landingRoutes(services),
     events: eventRoutes(services, streams),
     archives: archiveRoutes(services),
-    search: searchRoutes(services),
     batch: batchRoutes(services, whole),
     operations: operationRoutes(services, operations),
     checks: checkRoutes(services),

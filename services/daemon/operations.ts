@@ -1,6 +1,8 @@
 /** The operations in projects, of all rooms. */
 export * from "../code/operations.ts";
 export * from "../forum/operations.ts";
+export * from "../projects/operations.ts";
+export * from "../search/operations.ts";
 export * from "../technotes/operations.ts";
 export * from "../tickets/operations.ts";
 export * from "../wiki/operations.ts";
