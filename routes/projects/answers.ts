@@ -1,6 +1,4 @@
-import type { Context, TypedResponse } from "hono";
-import type { Services } from "../../services/daemon/mod.ts";
-import type { PooledRepository } from "../../services/fossil/mod.ts";
+import type { Context } from "hono";
 import type { Answer } from "../../services/projects/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { z } from "../extended_zod.ts";
@@ -26,35 +24,6 @@ export const bytesResponses = {
   416: json(errorSchema, "The content has no such range"),
 } as const;
 
-/** The result of a read: serialised JSON, or plain data. */
-type Reading<Value> = (repository: PooledRepository) => Promise<Value | Uint8Array<ArrayBuffer>>;
-
-/**
- * Answers a read with JSON and its entity tag, from memory if the repository has not changed since.
- * The URL is the key: the answer may depend on nothing else but the repository.
- *
- * @param isProvisional whether a result can change although the repository does not
- */
-export async function answerJson<Value>(
-  context: Context<AppEnv>,
-  { hosting: { repositories: { answers } } }: Pick<Services, "hosting">,
-  read: Reading<Value>,
-  isProvisional: (value: Value) => boolean = () => false,
-): Promise<TypedResponse<Value, 200, "json">> {
-  const answer = await answers.get(
-    context.get("access").project,
-    keyOf(context),
-    async (repository) => {
-      const value = await read(repository);
-      const headers = { "Content-Type": "application/json" };
-      if (value instanceof Uint8Array) return { bytes: value, headers };
-      const bytes = new TextEncoder().encode(JSON.stringify(value));
-      return { bytes, headers, isProvisional: isProvisional(value) };
-    },
-  );
-  return respond(context, answer) as unknown as TypedResponse<Value, 200, "json">;
-}
-
 /** Whether the client of a conditional request already has the content (RFC 9110, 13.1.2). */
 export function hasAlready(context: Context<AppEnv>, etag: string): boolean {
   const condition = context.req.header("if-none-match");
@@ -66,11 +35,6 @@ export function hasAlready(context: Context<AppEnv>, etag: string): boolean {
 /** The headers of an answer that clients can revalidate. */
 export function conditionalHeaders(etag: string): Record<string, string> {
   return { ETag: etag, "Cache-Control": REVALIDATED };
-}
-
-function keyOf(context: Context<AppEnv>): string {
-  const { url } = context.req;
-  return url.slice(url.indexOf("/api/"));
 }
 
 /** Answers with content that clients can revalidate, or says that the client has it already. */

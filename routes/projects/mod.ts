@@ -21,17 +21,19 @@ import { uploadRoutes } from "./uploads.ts";
 import { projectMirrorRoutes } from "./mirror.ts";
 import { projectWebhookRoutes } from "./webhooks.ts";
 
-/** The routes of each group of the table. */
+/**
+ * The routes of each group of the table.
+ *
+ * @param whole returns the routes of all groups together, which the index lists and a batch calls
+ */
 export function createProjectGroups(
   services: Services,
   streams: EventStreams,
-  summaryOf: (method: string, path: string) => string = () => "",
-  whole: () => OpenAPIHono<AppEnv> | null = () => null,
+  whole: () => OpenAPIHono<AppEnv> = newRoutes,
 ): Record<ProjectGroup, OpenAPIHono<AppEnv>> {
-  const { scm } = services.config.projects;
   return {
     sync: syncRoutes(services),
-    index: indexRoutes({ scm, summaryOf }),
+    index: indexRoutes(services, whole),
     reviews: reviewRoutes(services),
     reviewers: reviewerRoutes(services),
     landing: landingRoutes(services),
@@ -54,15 +56,8 @@ export function createProjectRoutes(
   streams: EventStreams,
 ): OpenAPIHono<AppEnv> {
   const api = newRoutes();
-  const summaries = new Map<string, string>();
-  const summaryOf = (method: string, path: string) => summaries.get(`${method} ${path}`) ?? "";
-  for (const group of Object.values(createProjectGroups(services, streams, summaryOf, () => api))) {
+  for (const group of Object.values(createProjectGroups(services, streams, () => api))) {
     api.route("/", group);
-  }
-  for (const definition of api.openAPIRegistry.definitions) {
-    if (definition.type !== "route") continue;
-    const { method, path, summary = "" } = definition.route;
-    summaries.set(`${method.toUpperCase()} ${path === "/" ? "" : path}`, summary);
   }
   return api;
 }
