@@ -1,9 +1,13 @@
 import type { Context } from "hono";
 import type { Services } from "../../services/daemon/mod.ts";
+import type { PooledRepository } from "../../services/fossil/mod.ts";
+import type { NewAnswer } from "../../services/projects/mod.ts";
 import {
   Created,
+  FileRead,
   type Operation,
   type OperationCall,
+  type RepositoryFile,
   RepositoryRead,
   SerializedJson,
 } from "../../services/projects/operation.ts";
@@ -14,7 +18,8 @@ import { jsonText } from "../json_text.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { statusOfClass } from "../middleware/errors.ts";
 import { DESCRIPTIONS, errorSchema, json } from "../schemas.ts";
-import { notModified, respond } from "./answers.ts";
+import { bytesResponses, notModified, respond } from "./answers.ts";
+import { contentHeaders } from "./content_headers.ts";
 import { generationOf } from "./generation.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import type { ProjectEndpoint } from "./table.ts";
@@ -105,9 +110,10 @@ function describe(operationId: string, declared: AnyOperation["declared"]) {
       ...example === undefined ? {} : { body },
     },
     responses: {
-      ...ok === undefined
+      ...ok === undefined || declared.isFile
         ? {}
         : { [declared.isAccepted ? 202 : 200]: json(ok.schema, ok.description) },
+      ...declared.isFile ? bytesResponses : {},
       ...created === undefined ? {} : { 201: json(created.schema, created.description) },
       ...done === undefined ? {} : { 204: { description: done } },
       ...declared.isRead ? notModified : {},
@@ -138,12 +144,28 @@ async function answer(
   if (outcome instanceof SerializedJson) {
     return jsonText(context, outcome.text) as unknown as Response;
   }
-  if (!(outcome instanceof RepositoryRead)) {
-    return context.json(outcome, operation.declared.isAccepted ? 202 : 200);
-  }
   const { answers } = services.hosting.repositories;
-  const key = operation.keyOf(input);
-  return respond(context, await answers.get(project, key, (from) => outcome.answer(from)));
+  if (outcome instanceof RepositoryRead) {
+    const { answer } = outcome;
+    return respond(context, await answers.get(project, operation.keyOf(input), answer));
+  }
+  if (outcome instanceof FileRead) {
+    const answer = async (from: PooledRepository) => answerOf(await outcome.read(from));
+    return respond(context, await answers.get(project, operation.keyOf(input), answer), true);
+  }
+  return context.json(outcome, operation.declared.isAccepted ? 202 : 200);
+}
+
+/** A file as an answer to be kept. */
+function answerOf({ path, uuid, is_binary, content, checkin }: RepositoryFile): NewAnswer {
+  return {
+    bytes: content as Uint8Array<ArrayBuffer>,
+    etag: `"${uuid}"`,
+    headers: {
+      ...contentHeaders(path, is_binary),
+      ...(checkin === undefined ? {} : { "X-Checkin": checkin }),
+    },
+  };
 }
 
 /** The validated parts of a request as one input. */

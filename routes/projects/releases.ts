@@ -17,7 +17,7 @@ import { writeArray } from "../../services/pieces.ts";
 import { jsonText } from "../json_text.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { answerFile } from "./file_answers.ts";
-import { bytesResponses } from "./files.ts";
+import { bytesResponses } from "./answers.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 const assetSchema = z.object({

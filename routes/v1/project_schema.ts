@@ -1,5 +1,5 @@
 import { z } from "../extended_zod.ts";
-import { ownSettings } from "../project_settings.ts";
+import { ownSettings } from "../../services/projects/schemas.ts";
 
 /** A project as the operator's API shows it. */
 export const projectSchema = z.object({

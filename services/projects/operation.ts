@@ -6,8 +6,9 @@ import type { Action, Caller } from "../identity/mod.ts";
 import { describeIssue } from "../validation/mod.ts";
 import { bounded, closed } from "../validation/schemas.ts";
 import { type ProjectAccess, requireCall } from "./access.ts";
-import type { RepositoryAnswers } from "./answers.ts";
+import type { NewAnswer } from "./answers.ts";
 import type { Project } from "./records.ts";
+import type { ProjectRepositories } from "./repositories.ts";
 
 /** What an answer of an operation holds. */
 export interface Shown<Schema extends z.ZodType = z.ZodType> {
@@ -71,6 +72,8 @@ export interface Declaration<
   readonly done?: string;
   /** Whether the answer is a {@link RepositoryRead}, which clients can revalidate. */
   readonly isRead?: true;
+  /** Whether the answer is a {@link FileRead}: over HTTP, its bytes or a range of them. */
+  readonly isFile?: true;
   readonly refusals?: readonly Refusal[];
 }
 
@@ -85,20 +88,51 @@ export class Created<Value> {
 
 /** An outcome that depends on the repository and the input alone, and so is kept while both stay. */
 export class RepositoryRead<Value> {
-  /** @returns the value, or its JSON */
-  readonly read: (repository: PooledRepository) => Promise<Value | Uint8Array<ArrayBuffer>>;
-
-  constructor(read: RepositoryRead<Value>["read"]) {
-    this.read = read;
-  }
-
   /** The read for `RepositoryAnswers`, which keeps its JSON. */
-  async answer(repository: PooledRepository) {
-    const value = await this.read(repository);
-    const bytes = value instanceof Uint8Array
-      ? value
-      : new TextEncoder().encode(JSON.stringify(value));
-    return { bytes, headers: { "Content-Type": "application/json" } };
+  readonly answer: (repository: PooledRepository) => Promise<NewAnswer>;
+  /** Only for the type. */
+  declare readonly value?: Value;
+
+  /**
+   * @param read returns the value, or its JSON
+   * @param isProvisional whether the value can change although the repository does not
+   */
+  constructor(
+    read: (repository: PooledRepository) => Promise<Value>,
+    isProvisional: (value: Value) => boolean = () => false,
+  ) {
+    this.answer = async (repository) => {
+      const value = await read(repository);
+      const bytes = value instanceof Uint8Array
+        ? value as Uint8Array<ArrayBuffer>
+        : new TextEncoder().encode(JSON.stringify(value));
+      const headers = { "Content-Type": "application/json" };
+      return { bytes, headers, isProvisional: isProvisional(value) };
+    };
+  }
+}
+
+/** A file of a repository. */
+export interface RepositoryFile {
+  /** Its path, or its name alone. */
+  readonly path: string;
+  /** The hash of its content. */
+  readonly uuid: string;
+  readonly is_binary: boolean;
+  readonly content: Uint8Array;
+  /** The check-in in which it is, if it is in one. */
+  readonly checkin?: string;
+}
+
+/** The schema of what an operation with `isFile` answers. */
+export const fileSchema = z.custom<RepositoryFile>();
+
+/** An outcome that is a file, of which HTTP serves any part. */
+export class FileRead {
+  readonly read: (repository: PooledRepository) => Promise<RepositoryFile>;
+
+  constructor(read: FileRead["read"]) {
+    this.read = read;
   }
 }
 
@@ -113,12 +147,16 @@ export class SerializedJson<Value> {
   }
 }
 
+/** JSON as a worker wrote it, which passes through. */
+type Json = Uint8Array<ArrayBuffer>;
+
 /** What a handler may return, by what the operation declares. */
 export type Outcome<Ok, New> =
   | Ok
   | Created<New>
-  | RepositoryRead<Ok>
+  | RepositoryRead<Ok | Json>
   | SerializedJson<Ok>
+  | ([Ok] extends [RepositoryFile] ? FileRead : never)
   | ([Ok | New] extends [never] ? undefined : never);
 
 /** Who calls an operation, in which project. */
@@ -130,7 +168,7 @@ export interface OperationCall {
 
 /** The services that the edges need to call any operation. */
 export interface InvokingServices {
-  readonly hosting: { readonly repositories: { readonly answers: RepositoryAnswers } };
+  readonly hosting: { readonly repositories: Pick<ProjectRepositories, "answers" | "read"> };
   readonly space: Pick<FreeSpace, "require">;
 }
 
@@ -198,19 +236,20 @@ export class Operation<
     const { project } = access;
     const input = this.#parse(given);
     const outcome = await this.perform(services, input, { access, project, caller });
-    const value = outcome instanceof RepositoryRead
-      ? await this.#kept(services, outcome, { project, input })
-      : plainOf(outcome);
-    return value as ValueOf<Ok, New>;
+    return await this.#valueOf(services, outcome, { project, input }) as ValueOf<Ok, New>;
   }
 
-  /** The value of a read, which other callers in this process share as text. */
-  async #kept(
-    { hosting: { repositories: { answers } } }: InvokingServices,
-    read: RepositoryRead<unknown>,
+  /** The value of an outcome. Other callers in this process share that of a read, as text. */
+  async #valueOf(
+    { hosting: { repositories } }: InvokingServices,
+    outcome: unknown,
     { project, input }: { readonly project: Project; readonly input: z.output<Input> },
   ): Promise<unknown> {
-    const { bytes } = await answers.get(project, this.keyOf(input), (from) => read.answer(from));
+    if (outcome instanceof Created) return outcome.value;
+    if (outcome instanceof SerializedJson) return JSON.parse(outcome.text);
+    if (outcome instanceof FileRead) return await repositories.read(project, outcome.read);
+    if (!(outcome instanceof RepositoryRead)) return outcome;
+    const { bytes } = await repositories.answers.get(project, this.keyOf(input), outcome.answer);
     return JSON.parse(new TextDecoder().decode(bytes));
   }
 
@@ -226,11 +265,6 @@ export class Operation<
 /** What a call of an operation from inside this process returns. */
 export type ValueOf<Ok extends z.ZodType, New extends z.ZodType> =
   [z.output<Ok> | z.output<New>] extends [never] ? undefined : z.output<Ok> | z.output<New>;
-
-function plainOf(outcome: unknown): unknown {
-  if (outcome instanceof Created) return outcome.value;
-  return outcome instanceof SerializedJson ? JSON.parse(outcome.text) : outcome;
-}
 
 /**
  * Declares an operation of a project.
