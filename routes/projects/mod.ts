@@ -21,7 +21,7 @@ import { syncRoutes } from "./sync.ts";
 import { protectionRoutes } from "./protection.ts";
 import { reviewerRoutes } from "./reviewers.ts";
 import { reviewRoutes } from "./reviews.ts";
-import { releaseRoutes } from "./releases.ts";
+import { assetRoutes } from "./assets.ts";
 import type { ProjectGroup } from "./table.ts";
 import { technoteRoutes } from "./technotes.ts";
 import { operationRoutes } from "./operations.ts";
@@ -59,7 +59,7 @@ export function createProjectGroups(
     operations: operationRoutes(services, operations),
     checks: checkRoutes(services),
     protection: protectionRoutes(services),
-    releases: releaseRoutes(services),
+    assets: assetRoutes(services),
     uploads: uploadRoutes(services),
     mirror: projectMirrorRoutes(services),
     webhooks: projectWebhookRoutes(services),

@@ -3,6 +3,12 @@
 /** The rows of operations in the table of routes. */
 export const OPERATION_ROUTES = {
   "GET /api/claims": ["operations", "read"],
+  "GET /api/releases": ["operations", "read"],
+  "POST /api/releases": ["operations", "write"],
+  "DELETE /api/releases/{tag}": ["operations", "write"],
+  "GET /api/releases/{tag}": ["operations", "read"],
+  "PATCH /api/releases/{tag}": ["operations", "write"],
+  "DELETE /api/releases/{tag}/assets/{file}": ["operations", "write"],
   "GET /api/tickets": ["operations", "read"],
   "POST /api/tickets": ["operations", "write"],
   "GET /api/tickets/fields": ["operations", "read"],
@@ -18,6 +24,7 @@ export const OPERATION_ROUTES = {
   "POST /api/tickets/{uuid}/release": ["operations", "write"],
   "DELETE /api/tickets/{uuid}/strikes": ["operations", "write", "no passphrase"],
   "POST /api/tickets/{uuid}/submit": ["operations", "write"],
+  "GET /api/uploads": ["operations", "write"],
   "GET /api/wiki": ["operations", "read"],
   "GET /api/wiki-diff": ["operations", "read"],
   "GET /api/wiki-history": ["operations", "read"],

@@ -85,19 +85,12 @@ export const PROJECT_ROUTES = {
   "DELETE /api/reviews/{id}/land": ["landing", "write"],
   "GET /api/landing": ["landing", "read"],
   "POST /api/tags": ["names", "write"],
-  "GET /api/releases": ["releases", "read"],
-  "POST /api/releases": ["releases", "write"],
-  "GET /api/releases/{tag}": ["releases", "read"],
-  "PATCH /api/releases/{tag}": ["releases", "write"],
-  "DELETE /api/releases/{tag}": ["releases", "write"],
   "POST /api/releases/{tag}/assets": ["uploads", "write", "file body"],
-  "GET /api/uploads": ["uploads", "write"],
   "GET /api/uploads/{id}": ["uploads", "write"],
   "PATCH /api/uploads/{id}": ["uploads", "write", "file body"],
   "DELETE /api/uploads/{id}": ["uploads", "write"],
-  "GET /api/releases/{tag}/assets/{file}": ["releases", "read"],
-  "PUT /api/releases/{tag}/assets/{file}": ["releases", "write", "file body"],
-  "DELETE /api/releases/{tag}/assets/{file}": ["releases", "write"],
+  "GET /api/releases/{tag}/assets/{file}": ["assets", "read"],
+  "PUT /api/releases/{tag}/assets/{file}": ["assets", "write", "file body"],
 } as const satisfies Record<string, readonly [group: string, needs: Action, trait?: ProjectTrait]>;
 
 /**

@@ -3,7 +3,8 @@ import type { z } from "zod";
 import type { checkinStatusSchema } from "../../../routes/projects/checks.ts";
 import type { branchesSchema, tagsSchema } from "../../../routes/projects/names.ts";
 import type { projectSchema } from "../../../routes/projects/project.ts";
-import type { releaseListSchema } from "../../../routes/projects/releases.ts";
+import { listReleases } from "../../../services/releases/operations.ts";
+import type { releaseListSchema } from "../../../services/releases/schemas.ts";
 import type { timelineSchema } from "../../../routes/projects/timeline.ts";
 import { NotFound } from "../../../services/errors.ts";
 import type { Statistics } from "../../../services/fossil/mod.ts";
@@ -99,7 +100,7 @@ async function read(project: CodeProject): Promise<ProjectFigures> {
       }),
       project.read<z.output<typeof branchesSchema>>("/api/branches"),
       project.read<z.output<typeof tagsSchema>>("/api/tags"),
-      project.read<z.output<typeof releaseListSchema>>("/api/releases"),
+      visit.invoke(slug, listReleases, {}),
       project.read<Contributions>("/api/contributors"),
       visit.figures(slug),
     ]);
