@@ -5,22 +5,18 @@ import * as operations from "../../services/daemon/operations.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import type { EventStreams } from "../event_streams.ts";
 import { archiveRoutes } from "./archives.ts";
+import { badgeRoutes } from "./badges.ts";
 import { batchRoutes } from "./batch.ts";
 import { changeRoutes } from "./changes.ts";
 import { checkinRoutes } from "./checkins.ts";
-import { checkRoutes } from "./checks.ts";
 import { documentRoutes } from "./documents.ts";
 import { fileRoutes } from "./files.ts";
 import { eventRoutes } from "./events.ts";
 import { indexRoutes } from "./index.ts";
-import { landingRoutes } from "./landing.ts";
 import { nameRoutes } from "./names.ts";
 import { projectRoutes } from "./project.ts";
 import { searchRoutes } from "./search.ts";
 import { syncRoutes } from "./sync.ts";
-import { protectionRoutes } from "./protection.ts";
-import { reviewerRoutes } from "./reviewers.ts";
-import { reviewRoutes } from "./reviews.ts";
 import { assetRoutes } from "./assets.ts";
 import type { ProjectGroup } from "./table.ts";
 import { technoteRoutes } from "./technotes.ts";
@@ -44,9 +40,6 @@ export function createProjectGroups(
     project: projectRoutes(services),
     timeline: timelineRoutes(services),
     names: nameRoutes(services),
-    reviews: reviewRoutes(services),
-    reviewers: reviewerRoutes(services),
-    landing: landingRoutes(services),
     events: eventRoutes(services, streams),
     checkins: checkinRoutes(services),
     files: fileRoutes(services),
@@ -57,8 +50,7 @@ export function createProjectGroups(
     technotes: technoteRoutes(services),
     batch: batchRoutes(services, whole),
     operations: operationRoutes(services, operations),
-    checks: checkRoutes(services),
-    protection: protectionRoutes(services),
+    badges: badgeRoutes(services),
     assets: assetRoutes(services),
     uploads: uploadRoutes(services),
     mirror: projectMirrorRoutes(services),

@@ -3,12 +3,31 @@
 /** The rows of operations in the table of routes. */
 export const OPERATION_ROUTES = {
   "GET /api/claims": ["operations", "read"],
+  "GET /api/landing": ["operations", "read"],
+  "GET /api/protection": ["operations", "read"],
+  "PUT /api/protection": ["operations", "admin", "no passphrase"],
   "GET /api/releases": ["operations", "read"],
   "POST /api/releases": ["operations", "write"],
   "DELETE /api/releases/{tag}": ["operations", "write"],
   "GET /api/releases/{tag}": ["operations", "read"],
   "PATCH /api/releases/{tag}": ["operations", "write"],
   "DELETE /api/releases/{tag}/assets/{file}": ["operations", "write"],
+  "GET /api/reviews": ["operations", "read"],
+  "POST /api/reviews/create": ["operations", "write"],
+  "GET /api/reviews/{id}": ["operations", "read"],
+  "POST /api/reviews/{id}/approve": ["operations", "write"],
+  "POST /api/reviews/{id}/close": ["operations", "write"],
+  "POST /api/reviews/{id}/comment": ["operations", "write"],
+  "GET /api/reviews/{id}/diff": ["operations", "read"],
+  "DELETE /api/reviews/{id}/land": ["operations", "write"],
+  "POST /api/reviews/{id}/land": ["operations", "write"],
+  "POST /api/reviews/{id}/merge": ["operations", "write"],
+  "POST /api/reviews/{id}/request-changes": ["operations", "write"],
+  "POST /api/reviews/{id}/reviewers": ["operations", "write"],
+  "DELETE /api/reviews/{id}/reviewers/{name}": ["operations", "write"],
+  "GET /api/status": ["operations", "read"],
+  "POST /api/status": ["operations", "status", "no session"],
+  "GET /api/status/{checkin}/history": ["operations", "read"],
   "GET /api/tickets": ["operations", "read"],
   "POST /api/tickets": ["operations", "write"],
   "GET /api/tickets/fields": ["operations", "read"],
@@ -45,5 +64,7 @@ export const OPERATION_ROUTES = {
 
 /** Operations that are answered while the disk is nearly full. */
 export const OPERATIONS_WHILE_FULL = [
+  "PUT /api/protection",
+  "POST /api/reviews/{id}/close",
   "POST /api/tickets/{uuid}/release",
 ] as const;

@@ -76,14 +76,16 @@ function describe(operationId: string, declared: AnyOperation["declared"]) {
   // A schema that judges its fields together can pick and omit none.
   const params = names.length === 0 ? null : input.pick(maskOf(names));
   const rest: z.ZodObject = params === null ? input : input.omit(maskOf(names));
-  const { bodyName, inQuery = [] } = declared;
+  const { bodyName, bodyField, inQuery = [] } = declared;
   const ofBody = inQuery.length === 0 ? z.object({}) : rest.pick(maskOf(inQuery));
   const query = example === undefined ? rest : ofBody;
   const hasQuery = Object.keys(query.shape).length > 0;
   const body = {
     content: {
       "application/json": {
-        schema: bodyName === undefined ? rest : rest.meta({ id: bodyName }),
+        schema: bodyField === undefined
+          ? (bodyName === undefined ? rest : rest.meta({ id: bodyName }))
+          : input.shape[bodyField] as z.ZodType,
         example,
       },
     },
@@ -125,7 +127,7 @@ async function answer(
 ): Promise<Response> {
   const access = context.get("access");
   const { project } = access;
-  const input = inputOf(context);
+  const input = inputOf(context, operation.declared);
   if ("generation" in operation.declared.input.shape) {
     input["generation"] = generationOf(context, input["generation"] as number | undefined);
   }
@@ -145,7 +147,11 @@ async function answer(
 }
 
 /** The validated parts of a request as one input. */
-function inputOf({ req }: Context<AppEnv>): Record<string, unknown> {
+function inputOf(
+  { req }: Context<AppEnv>,
+  { bodyField }: AnyOperation["declared"],
+): Record<string, unknown> {
   const part = (name: string): object | undefined => req.valid(name as never);
-  return { ...part("query"), ...part("json"), ...part("param") };
+  const body = bodyField === undefined ? part("json") : { [bodyField]: part("json") };
+  return { ...part("query"), ...body, ...part("param") };
 }

@@ -52,7 +52,9 @@ export interface Declaration<
   /** Its input: over HTTP, the fields of the path, and those of the query or the body. */
   readonly input: Input;
   /** A body that readers of the documentation can send as it is; absent if it takes no body. */
-  readonly example?: Readonly<Record<string, unknown>>;
+  readonly example?: Readonly<Record<string, unknown>> | readonly unknown[];
+  /** The field of the input that is all of the body, which then is no object of fields. */
+  readonly bodyField?: string;
   /** The body's name in the OpenAPI document, if it has one. */
   readonly bodyName?: string;
   /** Whether the body may be missing. */

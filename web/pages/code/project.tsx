@@ -1,11 +1,11 @@
 import { Star } from "lucide-static";
 import type { z } from "zod";
-import type { checkinStatusSchema } from "../../../routes/projects/checks.ts";
 import type { branchesSchema, tagsSchema } from "../../../routes/projects/names.ts";
 import type { projectSchema } from "../../../routes/projects/project.ts";
 import { listReleases } from "../../../services/releases/operations.ts";
 import type { releaseListSchema } from "../../../services/releases/schemas.ts";
 import type { timelineSchema } from "../../../routes/projects/timeline.ts";
+import { getCheckinStatus } from "../../../services/checks/operations.ts";
 import { NotFound } from "../../../services/errors.ts";
 import type { Statistics } from "../../../services/fossil/mod.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
@@ -110,9 +110,7 @@ async function read(project: CodeProject): Promise<ProjectFigures> {
   );
   const { checks } = newest === undefined
     ? { checks: [] }
-    : await project.read<z.output<typeof checkinStatusSchema>>("/api/status", {
-      checkin: newest.uuid,
-    });
+    : await visit.invoke(slug, getCheckinStatus, { checkin: newest.uuid });
   const isChecked = checks.length > 0;
   return {
     project: shown,
