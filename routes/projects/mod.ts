@@ -23,8 +23,6 @@ import { technoteRoutes } from "./technotes.ts";
 import { operationRoutes } from "./operations.ts";
 import { timelineRoutes } from "./timeline.ts";
 import { uploadRoutes } from "./uploads.ts";
-import { projectMirrorRoutes } from "./mirror.ts";
-import { projectWebhookRoutes } from "./webhooks.ts";
 
 /** The routes of each group of the table. */
 export function createProjectGroups(
@@ -53,8 +51,6 @@ export function createProjectGroups(
     badges: badgeRoutes(services),
     assets: assetRoutes(services),
     uploads: uploadRoutes(services),
-    mirror: projectMirrorRoutes(services),
-    webhooks: projectWebhookRoutes(services),
   };
 }
 

@@ -71,6 +71,7 @@ export interface Declaration<
   readonly done?: string;
   /** Whether the answer is a {@link RepositoryRead}, which clients can revalidate. */
   readonly isRead?: true;
+  /** Its errors, beside the conflict of a change in an archived project. */
   readonly refusals?: readonly Refusal[];
 }
 
@@ -125,6 +126,12 @@ export type Outcome<Ok, New> =
 export interface OperationCall {
   readonly access: ProjectAccess;
   readonly project: Project;
+  readonly caller: Caller;
+}
+
+/** Who calls an operation that the operator also calls from outside of a project, or for all. */
+export interface OwnedCall {
+  readonly project: Project | null;
   readonly caller: Caller;
 }
 
