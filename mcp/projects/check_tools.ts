@@ -1,6 +1,10 @@
 import { z } from "zod";
-import { checkinStatusSchema, reportedSchema } from "../../routes/projects/checks.ts";
-import { CHECK_STATES } from "../../services/checks/schemas.ts";
+import { getCheckinStatus, reportCheck } from "../../services/checks/operations.ts";
+import {
+  CHECK_STATES,
+  checkinStatusSchema,
+  reportedSchema,
+} from "../../services/checks/schemas.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 
 /** `get_ci_status` and `report_ci_status`. */
@@ -19,7 +23,7 @@ const getCiStatus = projectTool({
   output: checkinStatusSchema.shape,
   advice: { notFound: "get_timeline lists check-ins" },
   async run({ checkin }, project) {
-    const status = await project.get(checkinStatusSchema, "/api/status", { checkin });
+    const status = await project.invoke(getCheckinStatus, { checkin });
     return { data: status, cuts: [{ field: "checks", noun: "checks" }] };
   },
 });
@@ -43,8 +47,7 @@ const reportCiStatus = projectTool({
   advice: {
     notFound: "Give a hash: get_workspace shows the tip of a workspace, and get_timeline check-ins",
   },
-  async run(body, project) {
-    const request = { method: "POST", path: "/api/status", body } as const;
-    return { data: await project.send(reportedSchema, request) };
+  async run(report, project) {
+    return { data: await project.invoke(reportCheck, report) };
   },
 });

@@ -1,12 +1,11 @@
 import { z } from "zod";
+import * as reviews from "../../services/reviews/operations.ts";
 import {
-  commentSchema,
   REVIEW_STATUSES,
+  reviewCommentSchema,
   reviewDetailSchema,
-  reviewListSchema,
   reviewSchema,
-  roundDiffSchema,
-} from "../../routes/projects/review_schemas.ts";
+} from "../../services/reviews/schemas.ts";
 import { linePart, listCut, partShape } from "./parts.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 import { generationShape } from "./ticket_tools.ts";
@@ -49,15 +48,15 @@ const listReviews = projectTool({
     };
     const { answer: { total }, entries } = await project.part(
       { limit, offset },
-      (page) => project.get(reviewListSchema, "/api/reviews", { ...query, ...page }),
-      ({ reviews }) => reviews,
+      (page) => project.invoke(reviews.listReviews, { ...query, ...page }),
+      (answer) => answer.reviews,
     );
-    const reviews = entries.map(({ description: _, files_changed, ...review }) => ({
+    const listed = entries.map(({ description: _, files_changed, ...review }) => ({
       ...review,
       files_changed: files_changed.length,
     }));
     return {
-      data: { reviews, total },
+      data: { reviews: listed, total },
       cuts: [listCut("reviews", "reviews", { first: offset, total })],
     };
   },
@@ -90,12 +89,11 @@ const getReview = projectTool({
   },
   advice: FIND_REVIEW,
   async run({ id, diff: wanted, start_line, limit, offset }, project) {
-    const { diff, is_truncated, comments, ...review } = await project.get(
-      reviewDetailSchema,
-      `/api/reviews/${id}`,
-    );
+    const { diff, is_truncated, comments, ...review } = await project.invoke(reviews.getReview, {
+      id,
+    });
     const shown = wanted === "since_my_verdict"
-      ? await project.get(roundDiffSchema, `/api/reviews/${id}/diff`)
+      ? await project.invoke(reviews.getReviewDiff, { id })
       : { diff, is_truncated };
     const total = comments.length;
     const part = linePart(shown.diff, { field: "diff", start_line });
@@ -148,9 +146,7 @@ const createReview = projectTool({
   },
   advice: { notFound: "list_workspaces shows the workspaces" },
   async run({ ticket, ...rest }, project) {
-    const body = { ...rest, ...(ticket === undefined ? {} : { ticket_uuid: ticket }) };
-    const request = { method: "POST", path: "/api/reviews/create", body } as const;
-    const review = await project.send(reviewSchema, request);
+    const review = await project.invoke(reviews.createReview, { ...rest, ticket_uuid: ticket });
     const { id, title, status, round, reviewers } = review;
     const files_changed = review.files_changed.length;
     return { data: { id, title, status, round, reviewers, files_changed } };
@@ -169,15 +165,15 @@ const commentReview = projectTool({
     side: z.enum(["old", "new"]).optional().describe("Which side's line number; new if absent"),
   },
   output: {
-    id: commentSchema.shape.id,
-    file_path: commentSchema.shape.file_path,
-    line_number: commentSchema.shape.line_number,
-    round: commentSchema.shape.round,
+    id: reviewCommentSchema.shape.id,
+    file_path: reviewCommentSchema.shape.file_path,
+    line_number: reviewCommentSchema.shape.line_number,
+    round: reviewCommentSchema.shape.round,
   },
   advice: FIND_REVIEW,
-  async run({ id: review, ...body }, project) {
-    const request = { method: "POST", path: `/api/reviews/${review}/comment`, body } as const;
-    const { id, file_path, line_number, round } = await project.send(commentSchema, request);
+  async run(comment, project) {
+    const made = await project.invoke(reviews.commentOnReview, comment);
+    const { id, file_path, line_number, round } = made;
     return { data: { id, file_path, line_number, round } };
   },
 });

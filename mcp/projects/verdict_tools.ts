@@ -1,6 +1,11 @@
 import { z } from "zod";
-import { landingListSchema, landingStatusSchema } from "../../routes/projects/landing.ts";
-import { approvalAnswer, statusAnswer } from "../../routes/projects/review_verdicts.ts";
+import * as reviews from "../../services/reviews/operations.ts";
+import {
+  givenApprovalSchema,
+  landingListSchema,
+  landingStatusSchema,
+  reviewStateSchema,
+} from "../../services/reviews/schemas.ts";
 import { listCut, partShape } from "./parts.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 import { FIND_REVIEW, reviewShape } from "./review_tools.ts";
@@ -23,15 +28,14 @@ const approveReview = projectTool({
   needs: "write",
   hints: { idempotentHint: true },
   input: { ...reviewShape, ...roundShape, comment: z.string().max(60_000).optional() },
-  output: approvalAnswer.shape,
+  output: givenApprovalSchema.shape,
   advice: {
     ...FIND_REVIEW,
     conflict: "Read it again with get_review",
     forbidden: "Another agent or a person with the right to write approves it",
   },
-  async run({ id, ...body }, project) {
-    const request = { method: "POST", path: `/api/reviews/${id}/approve`, body } as const;
-    return { data: await project.send(approvalAnswer, request) };
+  async run(given, project) {
+    return { data: await project.invoke(reviews.approveReview, given) };
   },
 });
 
@@ -47,11 +51,10 @@ const requestChanges = projectTool({
     comment: z.string().min(1).max(60_000).describe("What must change"),
     ...roundShape,
   },
-  output: statusAnswer.shape,
+  output: reviewStateSchema.shape,
   advice: { ...FIND_REVIEW, conflict: "Read it again with get_review" },
-  async run({ id, ...body }, project) {
-    const request = { method: "POST", path: `/api/reviews/${id}/request-changes`, body } as const;
-    return { data: await project.send(statusAnswer, request) };
+  async run(given, project) {
+    return { data: await project.invoke(reviews.requestChanges, given) };
   },
 });
 
@@ -61,11 +64,10 @@ const closeReview = projectTool({
   needs: "write",
   hints: { destructiveHint: true },
   input: { ...reviewShape, ...generationShape },
-  output: statusAnswer.shape,
+  output: reviewStateSchema.shape,
   advice: FIND_REVIEW,
-  async run({ id, ...body }, project) {
-    const request = { method: "POST", path: `/api/reviews/${id}/close`, body } as const;
-    return { data: await project.send(statusAnswer, request) };
+  async run(given, project) {
+    return { data: await project.invoke(reviews.closeReview, given) };
   },
 });
 
@@ -82,13 +84,11 @@ const landReview = projectTool({
   },
   output: landingStatusSchema.shape,
   advice: { ...FIND_REVIEW, conflict: "get_review and get_landing_queue show its state" },
-  async run({ id, withdraw, ...body }, project) {
-    const request = {
-      method: withdraw ? "DELETE" : "POST",
-      path: `/api/reviews/${id}/land`,
-      body,
-    } as const;
-    return { data: await project.send(landingStatusSchema, request) };
+  async run({ withdraw, ...given }, project) {
+    const data = withdraw
+      ? await project.invoke(reviews.withdrawLanding, given)
+      : await project.invoke(reviews.landReview, given);
+    return { data };
   },
 });
 
@@ -102,7 +102,7 @@ const getLandingQueue = projectTool({
   async run({ limit, offset }, project) {
     const { answer: { total }, entries } = await project.part(
       { limit, offset },
-      (page) => project.get(landingListSchema, "/api/landing", page),
+      (page) => project.invoke(reviews.listLandings, page),
       ({ landing }) => landing,
     );
     return {

@@ -5,21 +5,15 @@ import * as operations from "../../services/daemon/operations.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import type { EventStreams } from "../event_streams.ts";
 import { archiveRoutes } from "./archives.ts";
+import { badgeRoutes } from "./badges.ts";
 import { batchRoutes } from "./batch.ts";
-import { checkRoutes } from "./checks.ts";
 import { eventRoutes } from "./events.ts";
 import { indexRoutes } from "./index.ts";
-import { landingRoutes } from "./landing.ts";
 import { syncRoutes } from "./sync.ts";
-import { protectionRoutes } from "./protection.ts";
-import { reviewerRoutes } from "./reviewers.ts";
-import { reviewRoutes } from "./reviews.ts";
-import { releaseRoutes } from "./releases.ts";
+import { assetRoutes } from "./assets.ts";
 import type { ProjectGroup } from "./table.ts";
 import { operationRoutes } from "./operations.ts";
 import { uploadRoutes } from "./uploads.ts";
-import { projectMirrorRoutes } from "./mirror.ts";
-import { projectWebhookRoutes } from "./webhooks.ts";
 
 /**
  * The routes of each group of the table.
@@ -34,19 +28,13 @@ export function createProjectGroups(
   return {
     sync: syncRoutes(services),
     index: indexRoutes(services, whole),
-    reviews: reviewRoutes(services),
-    reviewers: reviewerRoutes(services),
-    landing: landingRoutes(services),
     events: eventRoutes(services, streams),
     archives: archiveRoutes(services),
     batch: batchRoutes(services, whole),
     operations: operationRoutes(services, operations),
-    checks: checkRoutes(services),
-    protection: protectionRoutes(services),
-    releases: releaseRoutes(services),
+    badges: badgeRoutes(services),
+    assets: assetRoutes(services),
     uploads: uploadRoutes(services),
-    mirror: projectMirrorRoutes(services),
-    webhooks: projectWebhookRoutes(services),
   };
 }
 

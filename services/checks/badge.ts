@@ -1,4 +1,4 @@
-import type { CheckState } from "./checks.ts";
+import type { CheckState } from "./schemas.ts";
 
 /** The text and the colour of a badge. */
 export interface Badge {

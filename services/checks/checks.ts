@@ -17,12 +17,7 @@ import {
   projectEvent,
   type ProjectRepositories,
 } from "../projects/mod.ts";
-import type { CHECK_STATES, Report } from "./schemas.ts";
-
-export type { Report } from "./schemas.ts";
-
-/** The result of a check. */
-export type CheckState = (typeof CHECK_STATES)[number];
+import type { CheckState, CheckView, PastReport, Report } from "./schemas.ts";
 
 /** The newest report of a check. */
 export interface Check {
@@ -38,24 +33,6 @@ export interface Check {
   /** Unix milliseconds, as all times here. */
   readonly createdAt: number;
   readonly updatedAt: number;
-}
-
-/** A check as the API shows it. */
-export interface StatusView {
-  readonly id: number;
-  readonly checkin: string;
-  readonly context: string;
-  readonly state: CheckState;
-  readonly description: string;
-  readonly target_url: string;
-  readonly reporter: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-}
-
-/** A report in the history, as the API shows it. */
-export interface PastReport extends Omit<StatusView, "id" | "created_at" | "updated_at"> {
-  readonly reported_at: string;
 }
 
 /** What one reporter said last of a check. */
@@ -127,7 +104,7 @@ export class Checks {
     report: Report,
     { caller, actor }: { readonly caller: Caller; readonly actor: Actor },
   ): Promise<{ readonly check: Check; readonly isNew: boolean }> {
-    const checkin = await this.#resolve(project, report.checkin);
+    const checkin = await this.#resolveId(project, report.checkin);
     const { context, state } = report;
     for (let left = TRIES;; left--) {
       const known = await this.find(project, checkin, context);
@@ -267,15 +244,25 @@ export class Checks {
     return { reports, total: Number(total) };
   }
 
+  /**
+   * The whole id of a check-in, by its id, a prefix of it, a branch or a tag.
+   *
+   * @throws NotFound; Invalid if a prefix fits several
+   */
+  async resolve(project: Project, name: string): Promise<string> {
+    const { uuid } = await this.#repositories.read(
+      project,
+      (repository) => repository.resolveCheckin(name),
+    );
+    return uuid;
+  }
+
   /** The whole id of a reported check-in. Names of branches are refused: their tips may move. */
-  async #resolve(project: Project, checkin: string): Promise<string> {
+  async #resolveId(project: Project, checkin: string): Promise<string> {
     const id = checkin.toLowerCase();
     const missing = new NotFound(`There is no check-in "${checkin}"`);
     if (!ID.test(id)) throw missing;
-    const { uuid } = await this.#repositories.read(
-      project,
-      (repository) => repository.resolveCheckin(id),
-    );
+    const uuid = await this.resolve(project, id);
     // Digits alone may be a date.
     if (!uuid.startsWith(id)) throw missing;
     return uuid;
@@ -376,7 +363,7 @@ function checkOf(row: Selectable<Tables["checks"]>): Check {
 }
 
 /** A check as the API shows it. */
-export function viewOfCheck(check: Check): StatusView {
+export function viewOfCheck(check: Check): CheckView {
   const { number: id, checkin, context, state, description, reporter } = check;
   return {
     id,

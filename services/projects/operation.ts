@@ -53,7 +53,9 @@ export interface Declaration<
   /** Its input: over HTTP, the fields of the path, and those of the query or the body. */
   readonly input: Input;
   /** A body that readers of the documentation can send as it is; absent if it takes no body. */
-  readonly example?: Readonly<Record<string, unknown>>;
+  readonly example?: Readonly<Record<string, unknown>> | readonly unknown[];
+  /** The field of the input that is all of the body, which then is no object of fields. */
+  readonly bodyField?: string;
   /** The body's name in the OpenAPI document, if it has one. */
   readonly bodyName?: string;
   /** Whether the body may be missing. */
@@ -72,6 +74,7 @@ export interface Declaration<
   readonly isRead?: true;
   /** Whether the answer is a {@link FileRead}: over HTTP, its bytes or a range of them. */
   readonly isFile?: true;
+  /** Its errors, beside the conflict of a change in an archived project. */
   readonly refusals?: readonly Refusal[];
 }
 
@@ -161,6 +164,12 @@ export type Outcome<Ok, New> =
 export interface OperationCall {
   readonly access: ProjectAccess;
   readonly project: Project;
+  readonly caller: Caller;
+}
+
+/** Who calls an operation that the operator also calls from outside of a project, or for all. */
+export interface OwnedCall {
+  readonly project: Project | null;
   readonly caller: Caller;
 }
 

@@ -10,6 +10,6 @@ export {
   Protection,
   type ReviewStanding,
 } from "./protection.ts";
-export { awaitedReporters, reasonOf, type RequiredCheck, type Subject } from "./required_checks.ts";
+export { awaitedReporters, reasonOf, type Subject } from "./required_checks.ts";
 export { ruleOf } from "./rules.ts";
-export type { Rule } from "./schemas.ts";
+export type { RequiredCheck, Rule } from "./schemas.ts";

@@ -9,13 +9,7 @@ import {
   projectEvent,
   type ProjectRepositories,
 } from "../projects/mod.ts";
-import {
-  objectionTo,
-  type RequiredCheck,
-  standingOf,
-  type Subject,
-  type Tested,
-} from "./required_checks.ts";
+import { objectionTo, standingOf, type Subject, type Tested } from "./required_checks.ts";
 import {
   type BranchRule,
   type KeptRule,
@@ -25,7 +19,7 @@ import {
   type RequiredContext,
   ruleOf,
 } from "./rules.ts";
-import type { Rule } from "./schemas.ts";
+import type { RequiredCheck, Rule } from "./schemas.ts";
 
 export type { BranchRule } from "./rules.ts";
 

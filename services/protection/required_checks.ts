@@ -2,10 +2,11 @@
  * Whose reports of a required check count. Anybody may report, so a report counts only from those whom
  * the project trusts for it, and never from those whose work is under test.
  */
-import type { CheckState, NewestReport } from "../checks/mod.ts";
+import type { NewestReport } from "../checks/mod.ts";
 import { foldCase } from "../irc/mod.ts";
 import type { Actor } from "../projects/mod.ts";
 import type { BranchRule, Reporter } from "./rules.ts";
+import type { RequiredCheck } from "./schemas.ts";
 
 /** Somebody whose work is under test: the owner of a workspace, or who asked for a landing. */
 export type Subject = Pick<Actor, "key" | "name">;
@@ -18,19 +19,6 @@ export interface Tested {
   readonly base: string | null;
   /** Whose work it is, beside those who made the check-ins between the two. */
   readonly subjects: readonly Subject[];
-}
-
-/** A required check, as it stands for a check-in. */
-export interface RequiredCheck {
-  readonly context: string;
-  /** What the newest report that counts says; pending if there is none. */
-  readonly state: CheckState;
-  /** Who made that report; null if there is none. */
-  readonly reporter: string | null;
-  /** Whose newer reports do not count. */
-  readonly uncounted: string[];
-  /** Who may report it, beside project tokens. */
-  readonly reporters: string[];
 }
 
 /** What is known of the check-in. */

@@ -1,8 +1,7 @@
 import { slotFull, type Slots } from "../agents/mod.ts";
 import { Conflict, TooMany } from "../errors.ts";
 import type { Actor, Project } from "../projects/mod.ts";
-import { MAX_BODY } from "./limits.ts";
-import type { Review } from "./records.ts";
+import { MAX_BODY, type Review } from "./records.ts";
 import type { ReviewStore } from "./store.ts";
 
 /** Most open reviews of one author in a project, beside those of submitted work. */

@@ -2,6 +2,12 @@ import type { Selectable } from "kysely";
 import type { Tables } from "../database/mod.ts";
 import type { Actor } from "../projects/mod.ts";
 
+/** Longest title, in characters. */
+export const MAX_TITLE = 300;
+
+/** Longest comment, in characters. */
+export const MAX_BODY = 60_000;
+
 export type ReviewStatus = "pending" | "approved" | "changes_requested" | "merged" | "closed";
 
 /** A review. Times are Unix milliseconds. */

@@ -1,4 +1,5 @@
 import type { LinePlace } from "../fossil/mod.ts";
+import type { QueuedLanding } from "./landing_queue.ts";
 import type { Comment, Review, Round, Verdict } from "./records.ts";
 import type { RoundDiff } from "./round_diff.ts";
 import type { Approvals } from "./verdicts.ts";
@@ -100,6 +101,29 @@ export function viewOfComment(comment: Comment, place: LinePlace | null) {
 
 export function viewOfRoundDiff({ from, to, diff, isTruncated, files, total }: RoundDiff) {
   return { from, to, diff, is_truncated: isTruncated, files, total };
+}
+
+/** A landing with its place in the queue. */
+export function viewOfLanding({ landing, position, checks }: QueuedLanding) {
+  const { reason, queuedAt, endedAt } = landing;
+  return {
+    review: landing.review,
+    title: landing.title,
+    agent_id: landing.author,
+    target_branch: landing.targetBranch,
+    status: landing.status,
+    position,
+    candidate: landing.candidate,
+    base: landing.base,
+    reason: reason?.message ?? null,
+    conflicts: reason?.conflicts ?? [],
+    contexts: reason?.contexts ??
+      checks.filter(({ state }) => state !== "success").map(({ context }) => context),
+    checks,
+    queued_by: landing.queuedBy.name,
+    queued_at: timeOf(queuedAt),
+    ended_at: endedAt === null ? null : timeOf(endedAt),
+  };
 }
 
 function timeOf(milliseconds: number): string {

@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import type { reviewListSchema } from "../../../routes/projects/review_schemas.ts";
+import { listReviews } from "../../../services/reviews/operations.ts";
+import type { reviewListSchema } from "../../../services/reviews/schemas.ts";
 import { listWorkspaces } from "../../../services/workspaces/operations.ts";
 import type { workspaceListSchema } from "../../../services/workspaces/schemas.ts";
 import { shownText } from "../../../services/fossil/front/mod.ts";
@@ -91,7 +92,7 @@ async function Shown({ visit, project, ticket }: {
       page: visit.pageNumber,
       per_page: CHANGES_PER_PAGE,
     }),
-    visit.read<z.output<typeof reviewListSchema>>(slug, "/api/reviews", query),
+    visit.invoke(slug, listReviews, query),
     visit.invoke(slug, listWorkspaces, { ...query, status: "all" }),
   ]);
   const holding = holdingOf(visit, project, ticket.uuid);

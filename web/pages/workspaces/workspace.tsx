@@ -1,9 +1,10 @@
 import { AccountName } from "../../parts/account_name.tsx";
 import { wordsOf } from "../../parts/known_names.ts";
 import type { z } from "zod";
-import type { reviewListSchema } from "../../../routes/projects/review_schemas.ts";
 import { getTimeline } from "../../../services/code/operations.ts";
 import type { timelineSchema } from "../../../services/code/schemas.ts";
+import { createReview, listReviews } from "../../../services/reviews/operations.ts";
+import type { reviewListSchema } from "../../../services/reviews/schemas.ts";
 import * as workspaces from "../../../services/workspaces/operations.ts";
 import type { detailedSchema, overlapsSchema } from "../../../services/workspaces/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
@@ -48,10 +49,9 @@ async function show(visit: Visit): Promise<View> {
       branch: workspace.branch,
       per_page: Math.min(MAX_COMMITS, Math.max(1, workspace.commits_made)),
     }).then((found) => found.checkins.slice(0, workspace.commits_made)),
-    visit.read<z.output<typeof reviewListSchema>>(slug, "/api/reviews", {
-      workspace: workspace.name,
-      per_page: 10,
-    }).then((found) => found.reviews),
+    visit.invoke(slug, listReviews, { workspace: workspace.name, per_page: 10 }).then((found) =>
+      found.reviews
+    ),
   ]);
   const body = (
     <>
@@ -317,7 +317,7 @@ async function takeover(visit: Visit): Promise<Leads> {
 async function review(visit: Visit): Promise<Leads> {
   const { slug, base } = openProject(visit);
   const reviewers = wordsOf(visit.entered("reviewers"));
-  const { id } = await visit.change<{ id: number }>(slug, "POST", "/api/reviews/create", {
+  const { id } = await visit.invoke(slug, createReview, {
     title: visit.entered("title"),
     description: visit.entered("description").replaceAll("\r\n", "\n"),
     workspace: visit.param("name"),
