@@ -10,12 +10,10 @@ import { batchRoutes } from "./batch.ts";
 import { eventRoutes } from "./events.ts";
 import { indexRoutes } from "./index.ts";
 import { syncRoutes } from "./sync.ts";
-import { releaseRoutes } from "./releases.ts";
+import { assetRoutes } from "./assets.ts";
 import type { ProjectGroup } from "./table.ts";
 import { operationRoutes } from "./operations.ts";
 import { uploadRoutes } from "./uploads.ts";
-import { projectMirrorRoutes } from "./mirror.ts";
-import { projectWebhookRoutes } from "./webhooks.ts";
 
 /**
  * The routes of each group of the table.
@@ -35,10 +33,8 @@ export function createProjectGroups(
     batch: batchRoutes(services, whole),
     operations: operationRoutes(services, operations),
     badges: badgeRoutes(services),
-    releases: releaseRoutes(services),
+    assets: assetRoutes(services),
     uploads: uploadRoutes(services),
-    mirror: projectMirrorRoutes(services),
-    webhooks: projectWebhookRoutes(services),
   };
 }
 

@@ -1,13 +1,13 @@
 import type { Services } from "../../services/daemon/mod.ts";
-import { mirrorBelow } from "../projects/mirror.ts";
-import { accessOf } from "../access.ts";
+import * as mirrors from "../../services/mirrors/operations.ts";
+import { operatorRoutes } from "../projects/operations.ts";
 
 /** `/v1/projects/{slug}/mirror`, for the operator. */
-export function mirrorRoutes({ hosting }: Pick<Services, "hosting">) {
-  const { projects } = hosting;
-  return mirrorBelow({
-    base: "/v1/projects/{slug}/mirror",
-    accessOf,
+export function mirrorRoutes(services: Services) {
+  const { projects } = services.hosting;
+  return operatorRoutes(services, mirrors, {
+    from: "/api/mirror",
+    to: "/v1/projects/{slug}/mirror",
     projectOf: (context) => projects.require(context.req.param("slug") ?? "").project,
-  }, hosting);
+  });
 }

@@ -74,6 +74,7 @@ export interface Declaration<
   readonly isRead?: true;
   /** Whether the answer is a {@link FileRead}: over HTTP, its bytes or a range of them. */
   readonly isFile?: true;
+  /** Its errors, beside the conflict of a change in an archived project. */
   readonly refusals?: readonly Refusal[];
 }
 
@@ -163,6 +164,12 @@ export type Outcome<Ok, New> =
 export interface OperationCall {
   readonly access: ProjectAccess;
   readonly project: Project;
+  readonly caller: Caller;
+}
+
+/** Who calls an operation that the operator also calls from outside of a project, or for all. */
+export interface OwnedCall {
+  readonly project: Project | null;
   readonly caller: Caller;
 }
 

@@ -1,11 +1,12 @@
 import { Star } from "lucide-static";
 import type { z } from "zod";
-import type { releaseListSchema } from "../../../routes/projects/releases.ts";
 import { getCheckinStatus } from "../../../services/checks/operations.ts";
 import * as code from "../../../services/code/operations.ts";
 import type { timelineSchema } from "../../../services/code/schemas.ts";
 import { getProject, starProject, unstarProject } from "../../../services/projects/operations.ts";
 import type { projectSchema } from "../../../services/projects/schemas.ts";
+import { listReleases } from "../../../services/releases/operations.ts";
+import type { releaseListSchema } from "../../../services/releases/schemas.ts";
 import { NotFound } from "../../../services/errors.ts";
 import type { Statistics } from "../../../services/fossil/mod.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
@@ -102,7 +103,7 @@ async function read(project: CodeProject): Promise<ProjectFigures> {
       }),
       project.invoke(code.listBranches, {}),
       project.invoke(code.listTags, {}),
-      project.read<z.output<typeof releaseListSchema>>("/api/releases"),
+      project.invoke(listReleases, {}),
       project.invoke(code.listContributors, {}),
       visit.figures(slug),
     ]);
@@ -112,7 +113,7 @@ async function read(project: CodeProject): Promise<ProjectFigures> {
   });
   const { checks } = newest === undefined
     ? { checks: [] }
-    : await project.invoke(getCheckinStatus, { checkin: newest.uuid });
+    : await visit.invoke(slug, getCheckinStatus, { checkin: newest.uuid });
   const isChecked = checks.length > 0;
   return {
     project: shown,
