@@ -146,14 +146,5 @@ function projectGroups(services: Services) {
     search: lazyGroup("search", async () => {
       return (await import("./projects/search_everywhere.ts")).searchEverywhereRoutes(services);
     }),
-    protection: lazyGroup("protection", async () => {
-      return (await import("./v1/protection.ts")).protectionRoutes(services);
-    }),
-    mirror: lazyGroup("mirror", async () => {
-      return (await import("./v1/mirror.ts")).mirrorRoutes(services);
-    }),
-    webhooks: lazyGroup("webhooks", async () => {
-      return (await import("./v1/webhooks.ts")).webhookRoutes(services);
-    }),
   };
 }

@@ -130,11 +130,11 @@ export function middlewareOf({ hasOptionalBody }: Declared): readonly Middleware
  */
 export function describeOperation<This extends Declared>(
   operationId: string,
-  declared: This,
+  declared: This & { readonly isFile?: true },
   errorsOf: (declared: This) => Record<number, object>,
 ) {
   const { http, summary, description, input, example, hasOptionalBody, inQuery = [] } = declared;
-  const { ok, isAccepted, created, done } = declared;
+  const { ok, isAccepted, isFile, created, done } = declared;
   const names = Array.from(http.matchAll(/\{(\w+)\}/g), ([, name = ""]) => name);
   // A schema that judges its fields together can pick and omit none.
   const params = names.length === 0 ? null : input.pick(maskOf(names));
@@ -160,7 +160,7 @@ export function describeOperation<This extends Declared>(
       ...example === undefined ? {} : { body },
     },
     responses: {
-      ...ok === undefined ? {} : { [isAccepted ? 202 : 200]: answerOf(ok) },
+      ...ok === undefined || isFile ? {} : { [isAccepted ? 202 : 200]: answerOf(ok) },
       ...created === undefined ? {} : {
         201: "schema" in created ? answerOf(created) : created,
       },

@@ -1,6 +1,6 @@
 import { textOf } from "../text_files.ts";
 import { z } from "zod";
-import { getTree } from "../../services/code/operations.ts";
+import { getFile, getTree } from "../../services/code/operations.ts";
 import type { treeSchema } from "../../services/code/schemas.ts";
 import { Invalid, NotFound } from "../../services/errors.ts";
 import { linePart, lineShape, listCut, partShape, plainPath } from "./parts.ts";
@@ -111,9 +111,9 @@ const readFile = projectTool({
     if (end_line !== undefined && end_line < start_line) {
       throw new Invalid('"end_line" comes before "start_line"');
     }
-    const { bytes, checkin } = await readOrSuggest(project, path, name);
-    const size = bytes.length;
-    const text = textOf(bytes);
+    const { content, checkin } = await readOrSuggest(project, path, name);
+    const size = content.length;
+    const text = textOf(content);
     if (text === null) return { data: { filepath: path, checkin, size, binary: true } };
     const part = linePart(text, { field: "content", start_line, end_line });
     return {
@@ -136,7 +136,7 @@ const MAX_SUGGESTED = 5;
 /** Reads a file; if there is none, the error names files of the same name elsewhere. */
 async function readOrSuggest(project: ProjectCalls, path: string, checkin: string | undefined) {
   try {
-    return await project.file(path, checkin);
+    return await project.invoke(getFile, { path, checkin });
   } catch (error) {
     if (!(error instanceof NotFound)) throw error;
     const all = project.invoke(getTree, { recursive: "true", checkin });

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { releaseListSchema, releaseSchema } from "../../routes/projects/releases.ts";
 import * as code from "../../services/code/operations.ts";
 import { createdTagSchema, tagsSchema } from "../../services/code/schemas.ts";
+import * as releases from "../../services/releases/operations.ts";
+import { releaseSchema } from "../../services/releases/schemas.ts";
 import { listCut, partShape } from "./parts.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 
@@ -58,10 +59,10 @@ const listReleases = projectTool({
   input: partShape(25, "releases"),
   output: { releases: z.array(z.object(releaseFields)), total: z.int() },
   async run({ limit, offset }, project) {
-    const { releases } = await project.get(releaseListSchema, "/api/releases");
-    const total = releases.length;
+    const { releases: found } = await project.invoke(releases.listReleases, {});
+    const total = found.length;
     return {
-      data: { releases: releases.slice(offset, offset + limit), total },
+      data: { releases: found.slice(offset, offset + limit), total },
       cuts: [listCut("releases", "releases", { first: offset, total })],
     };
   },
@@ -89,11 +90,8 @@ const createRelease = projectTool({
     conflict: "list_releases shows the releases",
   },
   async run(body, project) {
-    const request = { method: "POST", path: "/api/releases", body } as const;
-    const { body: _, body_html: __, assets: ___, ...release } = await project.send(
-      releaseSchema,
-      request,
-    );
+    const made = await project.invoke(releases.createRelease, body);
+    const { body: _, body_html: __, assets: ___, ...release } = made;
     return { data: release };
   },
 });

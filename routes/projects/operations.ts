@@ -1,9 +1,13 @@
 import type { Context } from "hono";
 import type { Services } from "../../services/daemon/mod.ts";
+import type { PooledRepository } from "../../services/fossil/mod.ts";
+import type { NewAnswer } from "../../services/projects/mod.ts";
 import {
   Created,
+  FileRead,
   type OperationCall,
   type ProjectHead,
+  type RepositoryFile,
   RepositoryRead,
   SerializedJson,
 } from "../../services/projects/operation.ts";
@@ -18,7 +22,8 @@ import {
   joinInput,
   middlewareOf,
 } from "../operations.ts";
-import { notModified, respond } from "./answers.ts";
+import { bytesResponses, notModified, respond } from "./answers.ts";
+import { contentHeaders } from "./content_headers.ts";
 import { generationOf } from "./generation.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import type { ProjectEndpoint } from "./table.ts";
@@ -55,11 +60,15 @@ export function operationRoutes(
   return routes;
 }
 
-/** The errors of every operation in a project, and the answer to those who revalidate a read. */
-function errorsInProject({ isRead, input, example }: Declared & ProjectHead) {
+/** The errors of every operation in a project, and the answers of one that reads. */
+function errorsInProject({ http, needs, isRead, isFile, input, example }: Declared & ProjectHead) {
+  const isChange = !http.startsWith("GET ") && needs !== "read";
   return {
+    ...isFile ? bytesResponses : {},
     ...isRead ? notModified : {},
     ...projectErrors(),
+    // An archived project cannot be changed.
+    ...isChange ? projectErrors(409) : {},
     ...(Object.keys(input.shape).length > 0 ? projectErrors(400) : {}),
     ...(example === undefined ? {} : projectErrors(413)),
   };
@@ -80,15 +89,31 @@ async function answer(
   }
   const call = { access, project, caller: callerOf(context) };
   const outcome = await operation.perform(services, input, call);
+  const { answers } = services.hosting.repositories;
+  if (outcome instanceof RepositoryRead) {
+    const { answer } = outcome;
+    return respond(context, await answers.get(project, operation.keyOf(input), answer));
+  }
+  if (outcome instanceof FileRead) {
+    const answer = async (from: PooledRepository) => answerOf(await outcome.read(from));
+    return respond(context, await answers.get(project, operation.keyOf(input), answer), true);
+  }
   if (outcome === undefined) return context.body(null, 204);
   if (outcome instanceof Created) return context.json(outcome.value, 201);
   if (outcome instanceof SerializedJson) {
     return jsonText(context, outcome.text) as unknown as Response;
   }
-  if (!(outcome instanceof RepositoryRead)) {
-    return context.json(outcome, declared.isAccepted ? 202 : 200);
-  }
-  const { answers } = services.hosting.repositories;
-  const key = operation.keyOf(input);
-  return respond(context, await answers.get(project, key, outcome.answer));
+  return context.json(outcome, declared.isAccepted ? 202 : 200);
+}
+
+/** A file as an answer to be kept. */
+function answerOf({ path, uuid, is_binary, content, checkin }: RepositoryFile): NewAnswer {
+  return {
+    bytes: content as Uint8Array<ArrayBuffer>,
+    etag: `"${uuid}"`,
+    headers: {
+      ...contentHeaders(path, is_binary),
+      ...(checkin === undefined ? {} : { "X-Checkin": checkin }),
+    },
+  };
 }

@@ -4,14 +4,13 @@ import { Conflict, TooLarge } from "../errors.ts";
 import { MAX_FILE_LINES, shownText } from "../fossil/front/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import { actorOf, type ProjectRepositories } from "../projects/mod.ts";
-import { Created, operation, RepositoryRead } from "../projects/operation.ts";
+import { Created, FileRead, fileSchema, operation, RepositoryRead } from "../projects/operation.ts";
 import { boundedNumber, given, pageOf, pageParameters, rangeOf } from "../projects/schemas.ts";
 import { newTagSchema } from "../releases/schemas.ts";
 import {
   ACTIVITY_KINDS,
   activitySchema,
   attachmentsSchema,
-  attachmentTarget,
   blameSchema,
   branchesSchema,
   checkinDetailSchema,
@@ -96,11 +95,15 @@ export const listContributors = operation({
   isRead: true,
 }, () => new RepositoryRead((repository) => repository.contributions()));
 
+const target = z.string().meta({
+  description: "The name of a wiki page, or the whole id of a ticket or technote",
+});
+
 export const listAttachments = operation({
   http: "GET /api/attachments",
   needs: "read",
   summary: "The attachments of a wiki page, ticket or technote",
-  input: z.object({ target: attachmentTarget }),
+  input: z.object({ target }),
   ok: { schema: attachmentsSchema, description: "The attachments, by name" },
   isRead: true,
 }, (_services, { target }) =>
@@ -335,3 +338,40 @@ export const getFileLines = operation(
   (_services, { path, ...asked }) =>
     new RepositoryRead((repository) => repository.json.fileLines({ path, ...given(asked) })),
 );
+
+export const getFile = operation(
+  {
+    http: "GET /api/file",
+    needs: "read",
+    summary: "The bytes of a file at a check-in",
+    description:
+      "Supports `Range`, and `If-None-Match` with the entity tag, which is the file's hash. " +
+      "Content that a browser could run is sent as plain text, or in a sandbox.",
+    input: z.object({
+      ...ofFile,
+      max_bytes: wholeNumber("A larger file is refused with 413", 1, 999_999_999),
+    }),
+    ok: { schema: fileSchema, description: "The bytes" },
+    isFile: true,
+    refusals: [{ error: TooLarge }],
+  },
+  (_services, { path, checkin, max_bytes: maxBytes }) =>
+    new FileRead((repository) => repository.file({ path, ...given({ checkin, maxBytes }) })),
+);
+
+export const getAttachment = operation({
+  http: "GET /api/attachments/content",
+  needs: "read",
+  summary: "The bytes of an attachment",
+  input: z.object({
+    target,
+    name: z.string().meta({ description: "Of the file" }),
+  }),
+  ok: { schema: fileSchema, description: "The bytes" },
+  isFile: true,
+  refusals: [{ error: TooLarge }],
+}, (_services, which) =>
+  new FileRead(async (repository) => {
+    const { name: path, file_uuid: uuid, ...file } = await repository.attachment(which);
+    return { ...file, path, uuid };
+  }));

@@ -57,11 +57,6 @@ export const attachmentsSchema = z.object({
   })).readonly(),
 }).meta({ id: "Attachments" });
 
-/** A parameter that names what has attachments. */
-export const attachmentTarget = z.string().meta({
-  description: "The name of a wiki page, or the whole id of a ticket or technote",
-});
-
 export const contributorsSchema = z.object({
   contributors: z.array(z.object({
     user: z.string(),

@@ -10,7 +10,7 @@ import {
   memberRequestSchema,
   newProjectSchema,
   projectChangeSchema,
-  projectSchema,
+  projectRecordSchema,
 } from "./schemas.ts";
 
 /** What the operations of admins on projects call. */
@@ -31,7 +31,7 @@ const memberSchema = z.object({
 const bySlug = z.object({ slug: z.string() });
 const byMember = bySlug.extend({ name: z.string() });
 
-const theProject = { schema: projectSchema, description: "The project" };
+const theProject = { schema: projectRecordSchema, description: "The project" };
 const unknown = { error: NotFound };
 const contradicts = { error: Conflict };
 const isAway = { error: Unavailable };
@@ -41,7 +41,7 @@ export const listProjects = serverOperation({
   on: "server",
   summary: "List the projects",
   input: z.object({}),
-  ok: { schema: z.array(projectSchema), description: "The projects, by slug" },
+  ok: { schema: z.array(projectRecordSchema), description: "The projects, by slug" },
 }, async ({ hosting: { projects } }: ProjectServices) => {
   const write = (held: Parameters<typeof viewOf>[0]) => JSON.stringify(viewOf(held));
   return new SerializedJson(await writeArray(projects.all(), write));
@@ -67,7 +67,7 @@ export const createProject = serverOperation(
     new Created(viewOf(await projects.create(request, caller))),
 );
 
-export const getProject = serverOperation({
+export const getProjectRecord = serverOperation({
   http: "GET /v1/projects/{slug}",
   on: "server",
   summary: "Show a project",
@@ -113,7 +113,7 @@ export const moveProject = serverOperation(
     input: bySlug.extend({ node: z.string() }),
     bodyName: "ProjectMove",
     example: { node: "two" },
-    ok: { schema: projectSchema, description: "Moved" },
+    ok: { schema: projectRecordSchema, description: "Moved" },
     refusals: [unknown, contradicts, isAway, { error: TimedOut }],
   },
   async ({ hosting: { moves } }: ProjectServices, { slug, node }, { caller }) =>

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import type { FreeSpace } from "../free_space.ts";
 import type { PooledRepository } from "../fossil/mod.ts";
 import type { Action, Caller } from "../identity/mod.ts";
@@ -11,8 +11,9 @@ import {
   valueOf,
 } from "../kernel/operation.ts";
 import { type ProjectAccess, requireCall } from "./access.ts";
-import type { NewAnswer, RepositoryAnswers } from "./answers.ts";
+import type { NewAnswer } from "./answers.ts";
 import type { Project } from "./records.ts";
+import type { ProjectRepositories } from "./repositories.ts";
 
 export { Created, SerializedJson } from "../kernel/operation.ts";
 
@@ -25,6 +26,8 @@ export interface ProjectHead extends Head {
   readonly callers?: "accounts" | "no session" | "no passphrase";
   /** Whether the answer is a {@link RepositoryRead}, which clients can revalidate. */
   readonly isRead?: true;
+  /** Whether the answer is a {@link FileRead}: over HTTP, its bytes or a range of them. */
+  readonly isFile?: true;
 }
 
 /** An outcome that depends on the repository and the input alone, and so is kept while both stay. */
@@ -53,10 +56,37 @@ export class RepositoryRead<Value> {
   }
 }
 
+/** A file of a repository. */
+export interface RepositoryFile {
+  /** Its path, or its name alone. */
+  readonly path: string;
+  /** The hash of its content. */
+  readonly uuid: string;
+  readonly is_binary: boolean;
+  readonly content: Uint8Array;
+  /** The check-in in which it is, if it is in one. */
+  readonly checkin?: string;
+}
+
+/** The schema of what an operation with `isFile` answers. */
+export const fileSchema = z.custom<RepositoryFile>();
+
+/** An outcome that is a file, of which HTTP serves any part. */
+export class FileRead {
+  readonly read: (repository: PooledRepository) => Promise<RepositoryFile>;
+
+  constructor(read: FileRead["read"]) {
+    this.read = read;
+  }
+}
+
 /** JSON as a worker wrote it, which passes through. */
 type Json = Uint8Array<ArrayBuffer>;
 
-type Outcome<Ok, New> = PlainOutcome<Ok, New> | RepositoryRead<Ok | Json>;
+type Outcome<Ok, New> =
+  | PlainOutcome<Ok, New>
+  | RepositoryRead<Ok | Json>
+  | ([Ok] extends [RepositoryFile] ? FileRead : never);
 
 /** Who calls an operation, in which project. */
 export interface OperationCall {
@@ -65,9 +95,15 @@ export interface OperationCall {
   readonly caller: Caller;
 }
 
+/** Who calls an operation that the operator also calls from outside of a project, or for all. */
+export interface OwnedCall {
+  readonly project: Project | null;
+  readonly caller: Caller;
+}
+
 /** The services that the edges need to call any operation. */
 export interface InvokingServices {
-  readonly hosting: { readonly repositories: { readonly answers: RepositoryAnswers } };
+  readonly hosting: { readonly repositories: Pick<ProjectRepositories, "answers" | "read"> };
   readonly space: Pick<FreeSpace, "require">;
 }
 
@@ -114,19 +150,18 @@ export class ProjectOperation<
     const { project } = access;
     const input = this.parse(given);
     const outcome = await this.perform(services, input, { access, project, caller });
-    const value = outcome instanceof RepositoryRead
-      ? await this.#kept(services, outcome, { project, input })
-      : valueOf(outcome);
-    return value as ValueOf<Ok, New>;
+    return await this.#valueOf(services, outcome, { project, input }) as ValueOf<Ok, New>;
   }
 
-  /** The value of a read, which other callers in this process share as text. */
-  async #kept(
-    { hosting: { repositories: { answers } } }: InvokingServices,
-    read: RepositoryRead<unknown>,
+  /** The value of an outcome. Other callers in this process share that of a read, as text. */
+  async #valueOf(
+    { hosting: { repositories } }: InvokingServices,
+    outcome: unknown,
     { project, input }: { readonly project: Project; readonly input: z.output<Input> },
   ): Promise<unknown> {
-    const { bytes } = await answers.get(project, this.keyOf(input), read.answer);
+    if (outcome instanceof FileRead) return await repositories.read(project, outcome.read);
+    if (!(outcome instanceof RepositoryRead)) return valueOf(outcome);
+    const { bytes } = await repositories.answers.get(project, this.keyOf(input), outcome.answer);
     return JSON.parse(new TextDecoder().decode(bytes));
   }
 }

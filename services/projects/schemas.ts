@@ -60,22 +60,33 @@ export const memberRequestSchema = z.object({
   role: z.enum(["read", "write", "admin"], { error: 'must be "read", "write" or "admin"' }),
 });
 
-function ownSettingShown(description: string) {
+export type NewProject = z.infer<typeof newProjectSchema>;
+export type ProjectChange = z.infer<typeof projectChangeSchema>;
+
+/** What a node asks of a repository that another node has. */
+export const sharedReadSchema = z.strictObject({
+  operation: z.enum(["tickets", "branches", "resolveTicket", "search"]),
+  input: z.array(z.unknown()),
+});
+export type SharedRead = z.infer<typeof sharedReadSchema>;
+
+/** A project's own setting, as it is. */
+function shownSetting(description: string) {
   return z.int().nullable().meta({ description: `${description}; null for the server's` });
 }
 
 /** The fields of a project's own settings; spread them into the object of a project. */
 export const ownSettings = {
-  claim_seconds: ownSettingShown("How long a claim lasts after the last write"),
-  strikes: ownSettingShown("Claims without a result after which a ticket waits for a person"),
+  claim_seconds: shownSetting("How long a claim lasts after the last write"),
+  strikes: shownSetting("Claims without a result after which a ticket waits for a person"),
   landing: z.object({
-    depth: ownSettingShown("Landings that are tested at the same time"),
-    timeout_seconds: ownSettingShown("Time limit of a candidate's checks"),
+    depth: shownSetting("Landings that are tested at the same time"),
+    timeout_seconds: shownSetting("Time limit of a candidate's checks"),
   }),
 };
 
 /** A project as the operator's API shows it. */
-export const projectSchema = z.object({
+export const projectRecordSchema = z.object({
   slug: z.string(),
   name: z.string(),
   description: z.string(),
@@ -90,15 +101,23 @@ export const projectSchema = z.object({
   ...ownSettings,
 }).meta({ id: "Project" });
 
-export type NewProject = z.infer<typeof newProjectSchema>;
-export type ProjectChange = z.infer<typeof projectChangeSchema>;
-
-/** What a node asks of a repository that another node has. */
-export const sharedReadSchema = z.strictObject({
-  operation: z.enum(["tickets", "branches", "resolveTicket", "search"]),
-  input: z.array(z.unknown()),
-});
-export type SharedRead = z.infer<typeof sharedReadSchema>;
+/** A project as its own API shows it. */
+export const projectSchema = z.object({
+  name: z.string(),
+  slug: z.string(),
+  description: z.string(),
+  visibility: z.enum(["public", "internal", "private"]),
+  star_count: z.int(),
+  archived: z.boolean(),
+  created_at: z.iso.datetime(),
+  channel: z.string(),
+  main_branch: z.string().meta({
+    description: "The branch of requests that name no branch: the repository's setting " +
+      "`main-branch` if that branch exists; otherwise the first that exists of trunk, main, " +
+      "master and the branch of the oldest check-in",
+  }),
+  ...ownSettings,
+}).meta({ id: "RepositoryProject" });
 
 /**
  * The id of an artifact or a ticket, or a unique prefix of at least 4 digits. The engine answers an

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { whitespaceParameter } from "../code/schemas.ts";
 import { Conflict, TooMany } from "../errors.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import { accountKeyOf, actorOf } from "../projects/mod.ts";
@@ -146,9 +147,7 @@ export const getReviewDiff = operation({
     path: z.string().max(1000).optional().meta({
       description: "Only this file, or the files in this folder",
     }),
-    whitespace: z.enum(["show", "ignore"]).optional().meta({
-      description: "`ignore` leaves out changes of white space within lines",
-    }),
+    whitespace: whitespaceParameter,
     page: pageParameters.page,
     per_page: wholeNumber("Files per page; by default, one page has all", 1, MAX_FILES),
   }),

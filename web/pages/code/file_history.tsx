@@ -1,4 +1,5 @@
 import { getFileHistory } from "../../../services/code/operations.ts";
+import { getProject } from "../../../services/projects/operations.ts";
 import { definePage, type View } from "../../page.ts";
 import { ChangeBadge } from "../../parts/diff.tsx";
 import { CheckinLink, firstLine, PathLinks } from "../../parts/files.tsx";
@@ -34,7 +35,7 @@ async function show(visit: Visit): Promise<View> {
   const { path, checkin, everywhere } = query;
   const [history, { main_branch }] = await Promise.all([
     project.invoke(getFileHistory, query),
-    project.read<{ main_branch: string }>("/api/project"),
+    project.invoke(getProject, {}),
   ]);
   const at = checkin ?? main_branch;
   const body = (

@@ -1,10 +1,12 @@
 import { Star } from "lucide-static";
 import type { z } from "zod";
 import { getCheckinStatus } from "../../../services/checks/operations.ts";
-import type { projectSchema } from "../../../routes/projects/project.ts";
-import type { releaseListSchema } from "../../../routes/projects/releases.ts";
-import type { timelineSchema } from "../../../services/code/schemas.ts";
 import * as code from "../../../services/code/operations.ts";
+import type { timelineSchema } from "../../../services/code/schemas.ts";
+import { getProject, starProject, unstarProject } from "../../../services/projects/operations.ts";
+import type { projectSchema } from "../../../services/projects/schemas.ts";
+import { listReleases } from "../../../services/releases/operations.ts";
+import type { releaseListSchema } from "../../../services/releases/schemas.ts";
 import { NotFound } from "../../../services/errors.ts";
 import type { Statistics } from "../../../services/fossil/mod.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
@@ -94,14 +96,14 @@ async function read(project: CodeProject): Promise<ProjectFigures> {
   const { visit, slug } = project;
   const [shown, tree, { branches }, { tags }, { releases }, { contributors }, counts] =
     await Promise.all([
-      project.read<ProjectFigures["project"]>("/api/project"),
+      project.invoke(getProject, {}),
       project.invoke(code.getTree, {}).catch((error) => {
         if (error instanceof NotFound) return null;
         throw error;
       }),
       project.invoke(code.listBranches, {}),
       project.invoke(code.listTags, {}),
-      project.read<z.output<typeof releaseListSchema>>("/api/releases"),
+      project.invoke(listReleases, {}),
       project.invoke(code.listContributors, {}),
       visit.figures(slug),
     ]);
@@ -339,6 +341,6 @@ function StarButton({ project }: { readonly project: CodeProject }) {
 
 async function star(visit: Visit, isStarred: boolean): Promise<Leads> {
   const { slug, to } = new CodeProject(visit);
-  await visit.change(slug, isStarred ? "PUT" : "DELETE", "/api/star");
+  await visit.invoke(slug, isStarred ? starProject : unstarProject, {});
   return { to: to.home };
 }
