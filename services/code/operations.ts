@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Conflict, TooLarge } from "../errors.ts";
+import { TooLarge } from "../errors.ts";
 import { MAX_FILE_LINES, shownText } from "../fossil/front/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import { actorOf, type ProjectRepositories } from "../projects/mod.ts";
@@ -71,7 +71,6 @@ export const createTag = operation({
   bodyName: "TagRequest",
   example: { name: "v1.2.0", checkin: "trunk" },
   created: { schema: createdTagSchema, description: "The tag" },
-  refusals: [{ error: Conflict }],
 }, async (
   { hosting, accounts }: {
     readonly hosting: { readonly repositories: Pick<ProjectRepositories, "write"> };
