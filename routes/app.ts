@@ -12,7 +12,6 @@ export interface Api extends Pick<Core, "app" | "direct" | "streams" | "sharedPa
 /** The HTTP API: every group of routes, behind the middleware that all of them share. */
 export function createApi(services: Services): Api {
   const { app, direct, streams, sharedPages, addProjects } = createCore(services);
-  const routes = createProjectRoutes(services, streams);
-  addProjects(routes);
-  return { app, direct, streams, sharedPages, projects: new ProjectApi(services, () => routes) };
+  addProjects(createProjectRoutes(services, streams));
+  return { app, direct, streams, sharedPages, projects: new ProjectApi(services) };
 }

@@ -15,8 +15,10 @@ import { browsersFirst, SHARED_PATHS, type SharedPages } from "./middleware/brow
 import { inOneTask } from "./middleware/chain.ts";
 import { refuseOtherMethods } from "./middleware/methods.ts";
 import { frameProjects } from "./projects/frame.ts";
-import type { ProjectRoutes } from "./projects/project_api.ts";
 import { ROUTES, type Trait } from "./table.ts";
+
+/** The routes of the repository API. */
+export type ProjectRoutes = OpenAPIHono<AppEnv>;
 
 /** The HTTP API without the routes of the repository API, which are added once they are there. */
 export interface Core {

@@ -27,7 +27,7 @@ export interface AppEnv {
     readonly refusal?: ServiceError | null;
     /** Where a route may leave an answer that comes later; absent where nobody looks for it. */
     readonly held?: HeldAnswer;
-    /** The caller of a request from inside this process, such as an item of a batch. */
+    /** The caller of an item of a batch; absent for every other request. */
     readonly inner?: InnerCaller;
   };
   Variables: {
@@ -61,7 +61,7 @@ export interface AppEnv {
   };
 }
 
-/** The caller of a request that the program makes to its own repository API. */
+/** The caller of an item of a batch. */
 export type InnerCaller = Pick<
   AppEnv["Variables"],
   "requestId" | "address" | "secure" | "principal" | "access" | "prove"

@@ -1,9 +1,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Handler, Hono } from "hono";
 import { NotFound } from "../services/errors.ts";
-import { accessOf } from "./access.ts";
 import type { AppEnv } from "./environment.ts";
-import { type AnsweringHandler, directRoute, type RoutedHandler } from "./direct.ts";
+import { directRoute, type RoutedHandler } from "./direct.ts";
 import { patternOf } from "./file_routes.ts";
 import { inOneTask } from "./middleware/chain.ts";
 import { once } from "./once.ts";
@@ -17,42 +16,24 @@ export interface RouteGroup {
   addTo(app: Hono<AppEnv>): void;
 }
 
-/** Handlers of routes that take no input, and so need no schema to answer. */
-export type PlainHandlers = Readonly<Partial<Record<Endpoint, AnsweringHandler>>>;
-
-/** Adds handlers that need no schema to an app. */
-export function addPlain(app: Hono<AppEnv>, handlers: PlainHandlers): void {
-  for (const [name, handler] of Object.entries(handlers) as [Endpoint, AnsweringHandler][]) {
-    const { method, pattern } = placeOf(name);
-    const all = [...accessOf(name).middleware, handler];
-    const routed: RoutedHandler = inOneTask(...all);
-    routed.route = directRoute(name, all);
-    app.on(method, pattern, routed);
-  }
-}
-
 /**
  * A group whose module is loaded by the first request for one of its routes: most programs are never
  * asked for most groups, and schemas take time and memory.
  *
  * @param create imports the module and creates the routes that the table lists for the group
- * @param plain handlers that answer without the module
  */
 export function lazyGroup(
   group: Group,
   create: () => Promise<OpenAPIHono<AppEnv>>,
-  plain: PlainHandlers = {},
 ): RouteGroup {
   const load = once(create);
   const addTo = (app: Hono<AppEnv>) => {
     for (const name of endpointsOf(group)) {
-      if (name in plain) continue;
       const { method, pattern } = placeOf(name);
       const [, , trait]: readonly [Group, Opens, Trait?] = ROUTES[name];
       const patterns = trait === "slashes" ? [pattern, `${pattern}{[\\s\\S]+}`] : [pattern];
       app.on(method, patterns, lazyHandler(load, name));
     }
-    addPlain(app, plain);
   };
   return { load, addTo };
 }

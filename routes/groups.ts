@@ -7,7 +7,6 @@ import type { EventStreams } from "./event_streams.ts";
 import { lazyGroup, type RouteGroup, switchedOff } from "./group.ts";
 import { once } from "./once.ts";
 import type { AnyServerOperation } from "./operations.ts";
-import { healthHandlers, statusHandlers } from "./plain_handlers.ts";
 import type { Group } from "./table.ts";
 
 const EVERY_METHOD = ["ALL"];
@@ -38,11 +37,8 @@ export function createGroups(
   return {
     health: lazyGroup("health", async () => {
       return (await import("./health.ts")).healthRoutes(status);
-    }, healthHandlers(status)),
+    }),
     guide: lazyGroup("guide", async () => (await import("./guide.ts")).guideRoutes(config)),
-    status: lazyGroup("status", async () => {
-      return (await import("./v1/status.ts")).statusRoutes(status);
-    }, statusHandlers(status)),
     metrics: lazyGroup("metrics", async () => {
       return (await import("./v1/metrics.ts")).metricRoutes(metrics);
     }),

@@ -1,7 +1,7 @@
 import { z } from "./extended_zod.ts";
 import type { Status } from "../services/metrics/mod.ts";
 import { newRoutes } from "./context.ts";
-import { healthHandlers } from "./plain_handlers.ts";
+import { answerHealth, answerReadiness } from "./probes.ts";
 import { route } from "./route.ts";
 import { errorSchema, json } from "./schemas.ts";
 
@@ -33,8 +33,7 @@ const getReadiness = route("GET /readyz", {
 
 /** `GET /healthz` and `GET /readyz`. */
 export function healthRoutes(status: Status) {
-  const handlers = healthHandlers(status);
   return newRoutes()
-    .openapi(getHealth, handlers["GET /healthz"])
-    .openapi(getReadiness, handlers["GET /readyz"]);
+    .openapi(getHealth, answerHealth)
+    .openapi(getReadiness, (context) => answerReadiness(context, status));
 }

@@ -95,6 +95,7 @@ export const OPERATION_ROUTES = {
   "GET /v1/settings": ["policies", "server"],
   "GET /v1/settings/policies": ["policies", "server"],
   "PUT /v1/settings/policies": ["policies", "server"],
+  "GET /v1/status": ["status", "coordination"],
   "GET /v1/tokens": ["tokens", "server"],
   "POST /v1/tokens": ["tokens", "server"],
   "POST /v1/tokens/api/rotate": ["tokens", "server"],

@@ -2,13 +2,13 @@
  * What a server is asked for as soon as it starts, by those who wait for it. The answers are those
  * of the whole API, which takes longer to make.
  */
-import type { Hono } from "hono";
+import type { Context, Hono } from "hono";
 import type { Services } from "../services/daemon/mod.ts";
+import type { Status } from "../services/metrics/mod.ts";
 import type { AppEnv } from "./environment.ts";
 import { framedApp } from "./framed_app.ts";
-import { addPlain } from "./group.ts";
+import { allow } from "./middleware/access.ts";
 import { authenticate } from "./middleware/authenticate.ts";
-import { healthHandlers, statusHandlers } from "./plain_handlers.ts";
 
 const PROBE = /^\w+:\/\/[^/]+\/(healthz|readyz|v1\/status)$/;
 
@@ -21,7 +21,31 @@ export function isProbe({ method, url }: Pick<Request, "method" | "url">): boole
 export function createProbes(services: Services): Hono<AppEnv> {
   const { status } = services;
   const app = framedApp(services, { isFile: () => false, uploads: new Set() });
-  app.use("/v1/*", authenticate(services, "bearer", "basic"));
-  addPlain(app, { ...healthHandlers(status), ...statusHandlers(status) });
+  app.use("/v1/*", authenticate(services, "bearer", "basic"), allow({ on: "coordination" }));
+  app.get("/healthz", answerHealth);
+  app.get("/readyz", (context) => answerReadiness(context, status));
+  app.get("/v1/status", (context) => context.json(status.read()));
   return app;
+}
+
+/** Answers `GET /healthz`. */
+export function answerHealth(context: Context<AppEnv>) {
+  return context.json({ status: "ok" as const }, 200);
+}
+
+/** Answers `GET /readyz`. */
+export async function answerReadiness(
+  context: Context<AppEnv>,
+  status: Pick<Status, "recheck" | "missing" | "halted" | "node">,
+) {
+  await status.recheck();
+  const missing = status.missing();
+  if (missing.length > 0) {
+    return context.json({ error: `Not ready: ${missing.join(", ")}` }, 503);
+  }
+  const { halted, node } = status;
+  return context.json(
+    { status: "ok" as const, halted, ...node === undefined ? {} : { node } },
+    200,
+  );
 }

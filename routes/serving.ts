@@ -2,11 +2,11 @@ import type { Hono } from "hono";
 import { Hosts, recordAnswer } from "../http/mod.ts";
 import type { Services } from "../services/daemon/mod.ts";
 import type { AppEnv } from "./context.ts";
-import type { Core } from "./core.ts";
+import type { Core, ProjectRoutes } from "./core.ts";
 import { HeldAnswer } from "./held_answers.ts";
 import { once } from "./once.ts";
 import { createProbes, isProbe } from "./probes.ts";
-import { ProjectApi, type ProjectRoutes } from "./projects/project_api.ts";
+import { ProjectApi } from "./projects/project_api.ts";
 
 /**
  * Requests that no route of the repository API can answer. A path that is none of these may be one
@@ -43,7 +43,7 @@ export class ServedApi {
     this.#probes = createProbes(services);
     this.#loadCore = once(() => this.#createCore(extend));
     this.#loadProjects = once(() => this.#addProjects());
-    this.projects = new ProjectApi(services, this.#loadProjects);
+    this.projects = new ProjectApi(services);
   }
 
   /** Answers a request. */

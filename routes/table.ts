@@ -44,7 +44,6 @@ export const ROUTES = {
   "GET /projects": ["projectList", "anybody"],
   "GET /search": ["search", "anybody"],
 
-  "GET /v1/status": ["status", "coordination"],
   "GET /v1/metrics": ["metrics", "server"],
   "GET /v1/events": ["events", "server", "token of streams"],
 

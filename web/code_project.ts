@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { viewOf } from "../services/projects/mod.ts";
 import { ProjectAddresses } from "./addresses.ts";
 import { type OpenProject, openProject } from "./project.ts";
-import type { Query, Visit } from "./visit.ts";
+import type { Visit } from "./visit.ts";
 
 /** The project of a page about code: what its repository answers, and where its pages are. */
 export class CodeProject {
@@ -46,10 +46,5 @@ export class CodeProject {
     input: Parameters<typeof Visit.prototype.invoke<Input, Ok, New>>[2],
   ) {
     return this.visit.invoke(this.slug, operation, input);
-  }
-
-  /** Reads JSON from the project's API; see {@link Visit.read}. */
-  read<Answer>(path: string, query: Query = {}): Promise<Answer> {
-    return this.visit.read<Answer>(this.slug, path, query);
   }
 }

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { z } from "zod";
-import type { ProjectApi, ProjectCall } from "../routes/projects/project_api.ts";
+import type { ProjectApi } from "../routes/projects/project_api.ts";
 import type { AppEnv } from "../routes/context.ts";
 import { callerOf } from "../routes/caller.ts";
 import type { EventStreams } from "../routes/event_streams.ts";
@@ -20,7 +20,7 @@ import type { Services } from "../services/daemon/mod.ts";
 import { Invalid } from "../services/errors.ts";
 import type { Statistics } from "../services/fossil/mod.ts";
 import type { Caller, Principal, WebSession } from "../services/identity/mod.ts";
-import { describeIssue, parseJson } from "../services/validation/mod.ts";
+import { describeIssue } from "../services/validation/mod.ts";
 import { bounded } from "../services/validation/schemas.ts";
 
 /** What the pages call. */
@@ -194,29 +194,6 @@ export class Visit {
     return await this.#projectApi.invoke(slug, operation, input as z.input<Input>, this.caller);
   }
 
-  /**
-   * Reads JSON from the repository API of a project, with the rights of the caller.
-   *
-   * @param path from `/api/` on, without a query
-   * @throws {ServiceError} the refusal of the route; NotFound if the caller may not see the project
-   */
-  async read<Answer>(slug: string, path: string, query: Query = {}): Promise<Answer> {
-    const response = await this.call(slug, { path: withQuery(path, query) });
-    return parseJson(await response.text()) as Answer;
-  }
-
-  /** Changes something through the repository API of a project, and returns the JSON answer, if any. */
-  async change<Answer>(
-    slug: string,
-    method: "POST" | "PUT" | "PATCH" | "DELETE",
-    path: string,
-    body?: unknown,
-  ): Promise<Answer> {
-    const response = await this.call(slug, { method, path, body });
-    const text = await response.text();
-    return (text === "" ? null : JSON.parse(text)) as Answer;
-  }
-
   /** Figures of a project's repository. */
   async figures(slug: string): Promise<Statistics> {
     this.#reads++;
@@ -231,12 +208,6 @@ export class Visit {
   /** Every project that the visitor may see, by slug. */
   reachable(): ReturnType<ProjectApi["reachable"]>["projects"] {
     return this.#projectApi.reachable(this.principal, { limit: Infinity, offset: 0 }).projects;
-  }
-
-  /** Calls the repository API of a project; the response is one of success. */
-  async call(slug: string, call: ProjectCall): Promise<Response> {
-    this.#reads++;
-    return await this.#projectApi.call(slug, call, this.caller);
   }
 }
 

@@ -1,10 +1,6 @@
 import { z } from "zod";
-import type { ProjectApi, ProjectCall } from "../../routes/projects/project_api.ts";
+import type { ProjectApi } from "../../routes/projects/project_api.ts";
 import type { ToolContext } from "../tool.ts";
-import { parseJson } from "../../services/validation/mod.ts";
-
-/** The values of a query; undefined ones are absent. */
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** Most entries on a page of the repository API. */
 const PAGE = 100;
@@ -33,29 +29,6 @@ export class ProjectCalls {
     input: z.input<Input>,
   ) {
     return await this.#api.invoke(this.slug, operation, input, this.context.caller);
-  }
-
-  /**
-   * Reads JSON.
-   *
-   * @param _schema the schema of the route's answer, for its type
-   * @param path from `/api/` on, without a query
-   */
-  async get<Schema extends z.ZodType>(
-    schema: Schema,
-    path: string,
-    query: Query = {},
-  ): Promise<z.output<Schema>> {
-    return await this.send(schema, { path: withQuery(path, query) });
-  }
-
-  /** Sends a request, and reads the JSON of its answer. */
-  async send<Schema extends z.ZodType>(
-    _schema: Schema,
-    call: ProjectCall,
-  ): Promise<z.output<Schema>> {
-    const response = await this.#api.call(this.slug, call, this.context.caller);
-    return parseJson(await response.text()) as z.output<Schema>;
   }
 
   /** Figures of the project's repository. */
@@ -89,12 +62,4 @@ export class ProjectCalls {
       }
     }
   }
-}
-
-/** A path with a query. */
-export function withQuery(path: string, query: Query): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, String(value)]]
-  );
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { Hono } from "hono";
 import type { JSONValue } from "hono/utils/types";
 import { MAX_URL_LENGTH } from "../../http/mod.ts";
 import { bounded } from "../../services/validation/schemas.ts";
@@ -11,7 +12,6 @@ import type { Services } from "../../services/daemon/mod.ts";
 import { errorHandler } from "../middleware/errors.ts";
 import { jsonText } from "../json_text.ts";
 import { json, jsonRequest } from "../schemas.ts";
-import { InnerCalls } from "./inner_calls.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 const MAX_ITEMS = 25;
@@ -71,20 +71,16 @@ interface ItemAnswer {
   readonly bytes: number;
 }
 
+type BatchServices = Pick<Services, "hosting" | "log" | "space">;
+
 /** `/api/batch`; `api` returns the routes for the items. */
 export function batchRoutes(
-  services: Pick<Services, "hosting" | "log" | "space">,
+  services: BatchServices,
   api: () => OpenAPIHono<AppEnv>,
 ) {
-  const { log, space } = services;
-  let items: InnerCalls | null = null;
+  let items: Hono<AppEnv> | null = null;
   return newRoutes().openapi(batch, async (context) => {
-    items ??= new InnerCalls({
-      api: api(),
-      enterAgain: enterProjectAgain(services),
-      space,
-      onError: errorHandler(log),
-    });
+    items ??= itemRoutes(services, api());
     const { requestId, address, secure, principal, access, prove } = context.var;
     const caller = { requestId, address, secure, principal, access, prove };
     const answers: string[] = [];
@@ -100,18 +96,39 @@ export function batchRoutes(
   });
 }
 
+/** Values of an item's request that are those of the batch. */
+const INHERITED = ["requestId", "address", "secure", "principal", "access", "prove"] as const;
+
+/** The routes for items, for a caller who is already authenticated. */
+function itemRoutes(services: BatchServices, api: OpenAPIHono<AppEnv>): Hono<AppEnv> {
+  const routes = new Hono<AppEnv>();
+  const enterAgain = enterProjectAgain(services);
+  routes.onError(errorHandler(services.log));
+  routes.notFound(({ json, req }) => json({ error: `Unknown API path: ${req.path}` }, 404));
+  routes.use(async (context, next) => {
+    const { inner } = context.env;
+    if (inner === undefined) throw new Error("An item of a batch has a caller");
+    for (const name of INHERITED) context.set(name, inner[name]);
+    context.set("enterAgain", enterAgain);
+    context.set("space", services.space);
+    await next();
+  });
+  return routes.route("/", api);
+}
+
 function refusal(status: number, error: string): ItemAnswer {
   return { text: JSON.stringify({ status, body: { error } }), bytes: 0 };
 }
 
 async function answerOf(
-  items: InnerCalls,
+  items: Hono<AppEnv>,
   item: unknown,
-  caller: InnerCaller,
+  inner: InnerCaller,
 ): Promise<ItemAnswer> {
   const path = pathOf(item);
   if (typeof path !== "string") return path;
-  const response = await items.request(path, {}, caller);
+  const env = { remoteAddress: inner.address, inner };
+  const response = await items.request(`${ORIGIN}${path}`, {}, env);
   const type = response.headers.get("content-type") ?? "";
   if (Number(response.headers.get("content-length")) > MAX_BYTES) {
     await response.body?.cancel();

@@ -108,7 +108,7 @@ const pages: Check = (importer, specifier, isType) => {
   const module = target(importer, specifier);
   if (isType || module === null || !isIn(importer, PAGE_FOLDERS)) return null;
   if (!module.startsWith("routes/")) return null;
-  return `Import only types from ${module}: pages call routes through the visit`;
+  return `Import only types from ${module}: pages call operations through the visit`;
 };
 
 /** The plugin, for `deno.json`. */

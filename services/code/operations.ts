@@ -1,6 +1,6 @@
 import { wholeNumber } from "../validation/schemas.ts";
 import { z } from "zod";
-import { Conflict, TooLarge } from "../errors.ts";
+import { TooLarge } from "../errors.ts";
 import { MAX_FILE_LINES, shownText } from "../fossil/front/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import { actorOf, type ProjectRepositories } from "../projects/mod.ts";
@@ -65,7 +65,6 @@ export const createTag = operation({
   bodyName: "TagRequest",
   example: { name: "v1.2.0", checkin: "trunk" },
   created: { schema: createdTagSchema, description: "The tag" },
-  refusals: [{ error: Conflict }],
 }, async (
   { hosting, accounts }: {
     readonly hosting: { readonly repositories: Pick<ProjectRepositories, "write"> };

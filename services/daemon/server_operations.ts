@@ -17,6 +17,7 @@ export const SERVER_OPERATIONS = {
   projects: () => import("../projects/admin_operations.ts"),
   protection: () => import("../protection/server_operations.ts"),
   questions: () => import("../questions/operations.ts"),
+  status: () => import("../metrics/operations.ts"),
   tokens: () => import("../identity/operations.ts"),
   webhooks: () => import("../webhooks/server_operations.ts"),
 };

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { Conflict } from "../errors.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import { actorOf } from "../projects/mod.ts";
 import { Created, operation, type OperationCall, RepositoryRead } from "../projects/operation.ts";
@@ -66,7 +65,6 @@ export const beginThread = operation({
   bodyName: "ThreadRequest",
   example: { title: "Which disks do we buy?", content: "The mirrors are nearly full." },
   created: thePost,
-  refusals: [{ error: Conflict }],
 }, async (services: ForumServices, thread, call) => {
   const { forum } = services.hosting;
   return new Created(await forum.begin(call.project, thread, writerOf(services, call)));
@@ -80,7 +78,6 @@ export const replyToPost = operation({
   bodyName: "ReplyRequest",
   example: { content: "Those of 8 TB: *twice* what we have." },
   created: thePost,
-  refusals: [{ error: Conflict }],
 }, async (services: ForumServices, { uuid, ...reply }, call) => {
   const { forum } = services.hosting;
   return new Created(await forum.answer(call.project, uuid, reply, writerOf(services, call)));

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { Conflict } from "../errors.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import { actorOf } from "../projects/mod.ts";
 import { Created, operation, type OperationCall, RepositoryRead } from "../projects/operation.ts";
@@ -73,7 +72,6 @@ export const createTechnote = operation({
     tags: ["incident"],
   },
   created: aNote,
-  refusals: [{ error: Conflict }],
 }, async (services: TechnoteServices, note, call) => {
   const { technotes } = services.hosting;
   return new Created(await technotes.create(call.project, note, writerOf(services, call)));
@@ -87,7 +85,6 @@ export const changeTechnote = operation({
   bodyName: "TechnoteChange",
   example: { content: "A disk was full. We doubled it, and watch it now." },
   ok: aNote,
-  refusals: [{ error: Conflict }],
 }, async (services: TechnoteServices, { id, ...change }, call) => {
   const { technotes } = services.hosting;
   return await technotes.change(call.project, id, change, writerOf(services, call));

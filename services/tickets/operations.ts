@@ -204,7 +204,6 @@ export const defineTicketField = operation({
   input: newFieldSchema,
   example: { name: "customer", type: "text" },
   created: { schema: fieldSchema, description: "The field" },
-  refusals: [{ error: Conflict }],
 }, async (services: TicketServices, field, call) => {
   await services.hosting.customFields.define(call.project, field, writerOf(services, call));
   return new Created(field);
@@ -218,7 +217,6 @@ export const removeTicketField = operation({
   description: "The repository keeps the values: if the field is defined again, they are back.",
   input: z.object({ name: z.string().max(100) }),
   done: "The field is removed",
-  refusals: [{ error: Conflict }],
 }, async (services: TicketServices, { name }, call) => {
   await services.hosting.customFields.remove(call.project, name, writerOf(services, call));
   return undefined;
@@ -269,7 +267,6 @@ export const createTicket = operation({
     severity: "Important",
   },
   created: { schema: ticketSchema, description: "The ticket" },
-  refusals: [{ error: Conflict }],
 }, async (services: TicketServices, { agent_id, ...request }, call) => {
   const writer = writerOf(services, call, { agent_id });
   return new Created(shown(await services.hosting.tickets.create(call.project, request, writer)));
@@ -315,7 +312,6 @@ export const forgetStrikes = operation({
   summary: "Reset a ticket's strikes, so that agents can claim it again",
   input: byId,
   done: "The strikes are reset",
-  refusals: [{ error: Conflict }],
 }, async ({ hosting: { tickets, claims } }: TicketServices, input, { access, project, caller }) => {
   if (access.principal.kind === "agent" && !access.isAdmin) {
     throw new Forbidden("The ticket waits for a person: an agent cannot reset its strikes");
