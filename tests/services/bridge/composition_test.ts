@@ -1,6 +1,6 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { byteLength, linesOf, splitLine } from "../../../services/bridge/text.ts";
+import assert from "node:assert/strict";
+import { byteLength, linesOf, splitLine } from "../../../services/bridge/composition.ts";
 import { Invalid, TooLarge } from "../../../services/errors.ts";
 
 /** Lines of words, of one to four bytes per character. */

@@ -1,17 +1,7 @@
 /** The bridge's options and results, beside messages. */
-
 import type { Principal } from "../identity/mod.ts";
 import type { ChannelStanding } from "../irc/mod.ts";
-import type { Rate } from "../kernel/token_bucket.ts";
-import type { Log } from "../log.ts";
 import type { Follower, Gap, Logged, MessageSearch } from "../messages/mod.ts";
-import type { Scheduler } from "../scheduler.ts";
-import type { BridgeNodes } from "./node_sharing.ts";
-import type { Credentials } from "./authorization.ts";
-import type { MessageArchive } from "./searching.ts";
-import type { ChannelStore, StoredChannel } from "./stored_channels.ts";
-import type { DirectConnect } from "./session.ts";
-import type { Connect } from "./transport.ts";
 
 /** A message of a channel and its speaker. */
 export interface ChannelText {
@@ -133,58 +123,6 @@ export interface Speakers {
    * @returns a function that ends the subscription
    */
   onAccessChanged(listener: (channel: string) => void): () => void;
-}
-
-export interface BridgeOptions {
-  readonly nick: string;
-  /** Channels that the bridge joins at the start and keeps; with or without `#`. */
-  readonly channels: readonly string[];
-  /** Messages kept per channel. */
-  readonly bufferSize: number;
-  readonly maxChannels: number;
-  /** Channels that one agent may keep alive alone. */
-  readonly maxChannelsPerAgent: number;
-  /** The store of its channels; absent for none. */
-  readonly store?: ChannelStore;
-  /** The channels in the store, to rejoin. */
-  readonly restored?: readonly StoredChannel[];
-  /** What it shares with the bridges of other nodes; absent or null without nodes. */
-  readonly nodes?: BridgeNodes | null;
-  /** Whether a channel has members; absent if only the bridge's own channels are known. */
-  readonly hasChannel?: (channel: string) => boolean;
-  /** How long presence over HTTP currently lasts. */
-  readonly webUserTtlMilliseconds: () => number;
-  /** The history of the IRC server on disk, to search it; absent if there is none. */
-  readonly archive?: MessageArchive | null;
-  /** Where posts arrive that mention somebody; absent if nobody keeps them. */
-  readonly mentions?: Mentions;
-  /** Opens a connection to an IRC server: by lines, or direct to the one in this process. */
-  readonly connect: Connect | DirectConnect;
-  /** For PASS, if the server requires one. */
-  readonly serverPassword?: string | null;
-  /**
-   * Called before each connection; returns the bridge's login, or null for none. A rejection counts
-   * as a failed attempt.
-   */
-  readonly login?: () => Promise<BridgeLogin | null>;
-  /** The rate of outgoing lines; absent or null for no limit. */
-  readonly pace?: Rate | null;
-  /** When credentials end, with which lines that wait go no more; absent if none can end. */
-  readonly credentials?: Credentials;
-  /** Called each time the bridge comes up. Must not throw. */
-  readonly onUp?: () => void;
-  /** Called with each message of another user. Must not throw. */
-  readonly onHeard?: (message: HeardMessage) => void;
-  /** Called with the server's id of each redacted message. Must not throw. */
-  readonly onRedacted?: (id: string) => void;
-  readonly log: Log;
-  /** If absent, the bridge speaks for all callers, without limits. */
-  readonly speakers?: Speakers;
-  /** Called with each message of the bridge, under the name of its speaker. Must not throw. */
-  readonly onPosted?: (channel: string, message: ChannelMessage) => void;
-  readonly scheduler?: Scheduler;
-  /** A number from 0 to 1, for jitter. */
-  readonly random?: () => number;
 }
 
 /** A post. */
