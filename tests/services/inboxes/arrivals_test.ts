@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isAddressed, readAddressees } from "../../../services/inboxes/mentions.ts";
+import { isAddressed, readAddressees } from "../../../services/inboxes/arrivals.ts";
 
 function addresses(text: string, nick = "scout", type = "worker"): boolean {
   return isAddressed(readAddressees(text), { nick, type });
