@@ -1,5 +1,6 @@
 import type { EventLog, Following, LoggedEvent } from "../events/mod.ts";
 import { BoundedMap } from "../kernel/bounded_map.ts";
+import type { Project, ReadsAnywhere } from "../projects/mod.ts";
 
 /** Newest events in memory. */
 const RECENT = 1000;
@@ -162,5 +163,124 @@ export class RecentEvents {
     // Half as many again: the list is moved for every 500th event alone.
     if (this.#events.length > RECENT * 1.5) this.#events = this.#events.slice(-RECENT);
     if (event.actor_id !== null) this.#lastByActor.set(event.actor_id, event);
+  }
+}
+
+/** Most titles in memory. */
+const MAX_TITLES = 10_000;
+
+/** A ticket of a project. */
+interface TicketKey {
+  readonly project: Project;
+  /** Its whole id. */
+  readonly ticket: string;
+}
+
+/** Tickets of one project. */
+interface Group {
+  readonly project: Project;
+  readonly ids: string[];
+}
+
+/** The titles of tickets, in memory: each is read once, and events renew it. */
+export class TicketTitles {
+  readonly #reads: Pick<ReadsAnywhere, "read">;
+  readonly #titles = new BoundedMap<string, string>(MAX_TITLES);
+
+  constructor(reads: Pick<ReadsAnywhere, "read">) {
+    this.#reads = reads;
+  }
+
+  /**
+   * The titles of tickets, in the same order; the id of a ticket that cannot be read. Costs one
+   * read of each project with tickets that are not in memory.
+   */
+  async of(tickets: readonly TicketKey[]): Promise<readonly string[]> {
+    const missing = new Map<string, Group>();
+    for (const { project, ticket } of tickets) {
+      if (this.#titles.peek(keyOf(project.id, ticket)) !== undefined) continue;
+      const group = missing.get(project.id) ?? { project, ids: [] };
+      group.ids.push(ticket);
+      missing.set(project.id, group);
+    }
+    await Promise.all([...missing.values()].map((group) => this.#read(group)));
+    return tickets.map(({ project, ticket }) =>
+      this.#titles.get(keyOf(project.id, ticket)) ?? ticket.slice(0, 10)
+    );
+  }
+
+  /** Renews the title of a ticket that changed. */
+  take({ type, data }: LoggedEvent): void {
+    if (type !== "project.ticket") return;
+    const key = keyOf(String(data["project_id"]), String(data["ticket"]));
+    if (this.#titles.peek(key) !== undefined) this.#titles.set(key, String(data["title"]));
+  }
+
+  /** Forgets everything, because events may be missing. */
+  clear(): void {
+    this.#titles.clear();
+  }
+
+  async #read({ project, ids }: Group): Promise<void> {
+    try {
+      const { tickets } = await this.#reads.read(
+        project,
+        (repository) => repository.tickets({ only: ids, limit: ids.length, offset: 0 }),
+      );
+      for (const { uuid, title } of tickets) this.#titles.set(keyOf(project.id, uuid), title);
+    } catch {
+      // The home page shows the id of a ticket whose repository cannot be read now.
+    }
+  }
+}
+
+function keyOf(projectId: string, ticket: string): string {
+  return `${projectId} ${ticket}`;
+}
+
+/** Projects in memory. */
+const MAX_PROJECTS = 1000;
+
+/** Events after which the tips of a project's branches may be others. */
+const MOVES = /^project\.(?:checkin|tag|imported|workspace|removed)$/;
+
+/** The newest check-in of each open branch, in memory: each project is read once after a change. */
+export class BranchTips {
+  readonly #reads: Pick<ReadsAnywhere, "read">;
+  readonly #tips = new BoundedMap<string, Promise<ReadonlySet<string>>>(MAX_PROJECTS);
+
+  constructor(reads: Pick<ReadsAnywhere, "read">) {
+    this.#reads = reads;
+  }
+
+  /** The ids of a project's tips; null if its repository cannot be read now. */
+  async of(project: Project): Promise<ReadonlySet<string> | null> {
+    const { id } = project;
+    const known = this.#tips.get(id);
+    if (known !== undefined) return await known;
+    const read = this.#read(project);
+    this.#tips.set(id, read);
+    try {
+      return await read;
+    } catch {
+      if (this.#tips.peek(id) === read) this.#tips.delete(id);
+      return null;
+    }
+  }
+
+  /** Forgets the tips of a project whose branches moved. */
+  take({ type, data }: LoggedEvent): void {
+    if (MOVES.test(type)) this.#tips.delete(String(data["project_id"]));
+  }
+
+  /** Forgets everything, because events may be missing. */
+  clear(): void {
+    this.#tips.clear();
+  }
+
+  async #read(project: Project): Promise<ReadonlySet<string>> {
+    const branches = await this.#reads.read(project, (repository) => repository.branches());
+    const open = branches.filter(({ status }) => status === "open");
+    return new Set(open.map(({ last_uuid }) => last_uuid));
   }
 }
