@@ -1,17 +1,18 @@
-import { amount } from "../../amount.ts";
-import { PURPOSES } from "../../policies/mod.ts";
 import { z } from "zod";
-import { Forbidden, ServiceError } from "../../errors.ts";
-import { foldCase } from "../../irc/mod.ts";
-import { type BotCommandCall, type BotContext, defineBot, type Speaker } from "../bot.ts";
-import { BoundedMap } from "../../kernel/bounded_map.ts";
+import { amount } from "../amount.ts";
+import { Forbidden, ServiceError } from "../errors.ts";
+import { foldCase } from "../irc/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
+import { PURPOSES } from "../policies/mod.ts";
+import { type BotCommandCall, type BotContext, defineBot, type Speaker } from "./bot.ts";
 import {
   isSame,
   type ModeratedServer,
   type Moderating,
   moderationCommands,
   Moderator,
-} from "../moderation/mod.ts";
+} from "./moderation.ts";
+import { measuresOf } from "./readable.ts";
 import {
   ANSWER_SCHEMA,
   instructionsFor,
@@ -22,8 +23,7 @@ import {
   type Reports,
   SEVERITIES,
   type Severity,
-} from "../sentinel/mod.ts";
-import { measuresOf } from "../words.ts";
+} from "./sentinel/mod.ts";
 
 /** Speakers whose last act is remembered. */
 const MAX_ACTS = 500;
@@ -53,7 +53,7 @@ export interface StewardParts {
 type Settings = ReturnType<BotContext<"steward">["settings"]>;
 
 /** What is done about a report. */
-export type Measure = "nothing" | "warn" | "mute" | "kick";
+type Measure = "nothing" | "warn" | "mute" | "kick";
 
 /** The measure for a severity. */
 export function measureFor(
@@ -269,3 +269,5 @@ export function steward(parts: StewardParts) {
     start: (context) => Steward.start(context, parts),
   });
 }
+
+/** The steward: see steward.ts. */

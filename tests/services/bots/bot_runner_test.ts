@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { InputQueue } from "../../../services/bots/input_queue.ts";
+import { InputQueue } from "../../../services/bots/bot_runner.ts";
 
 Deno.test("a full queue drops inputs, and no task of the bot itself", async () => {
   const dropped: number[] = [];
