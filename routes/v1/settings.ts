@@ -2,8 +2,11 @@ import { z } from "../extended_zod.ts";
 import { Invalid } from "../../services/errors.ts";
 import type { Backends } from "../../services/llm/mod.ts";
 import type { JsonObject, Policies } from "../../services/policies/mod.ts";
-import { policyWarnings } from "../../services/policies/schemas.ts";
-import { policiesSchema, policyPatchSchema } from "../../services/policies/schemas.ts";
+import {
+  policiesSchema,
+  policyPatchSchema,
+  policyWarnings,
+} from "../../services/policies/schemas.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import { route } from "../route.ts";
