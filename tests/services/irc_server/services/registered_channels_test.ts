@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import type { Change } from "../../../../services/database/mod.ts";
 import type { KeptChannel } from "../../../../services/irc/mod.ts";
-import { ChannelDirectory } from "../../../../services/irc_server/services/channel_directory.ts";
-import { KeptChannels } from "../../../../services/irc_server/services/kept_channels.ts";
-import { KeySeal } from "../../../../services/irc_server/services/key_seal.ts";
-import { TestLog, withServices } from "../../../support/services.ts";
+import { KeySeal } from "../../../../services/irc_server/services/channel_states.ts";
+import {
+  ChannelDirectory,
+  KeptChannels,
+} from "../../../../services/irc_server/services/registered_channels.ts";
 import { TestScheduler } from "../../../support/scheduler.ts";
+import { TestLog, withServices } from "../../../support/services.ts";
 import { until } from "../../../support/until.ts";
 
 const DEN: KeptChannel = {
