@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { keyVariableProblem } from "../../../services/llm/catalog/mod.ts";
+import { keyVariableProblem } from "../../../services/llm/catalog.ts";
 
 const SECRETS =
   "MUSTER_API_TOKEN muster_api_token Muster_Token_File MUSTER_DATABASE_URL DATABASE_URL PGPASSWORD " +

@@ -1,6 +1,6 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Redactor } from "../../../services/llm/redaction.ts";
+import assert from "node:assert/strict";
+import { Redactor } from "../../../services/llm/credentials.ts";
 
 const secret = fc.string({ minLength: 8, maxLength: 60, unit: "grapheme-ascii" })
   .filter((text) => !"[removed]".includes(text));
