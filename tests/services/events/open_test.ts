@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { Unavailable } from "../../../services/errors.ts";
 import { Retention, verifyLog } from "../../../services/events/mod.ts";
 import { silentLog } from "../../../services/log.ts";
-import { TestLog } from "../../support/services.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
+import { TestLog } from "../../support/services.ts";
 import { anEvent, KEY, types, withLog } from "./support.ts";
 
 const MINUTE = 60_000;
