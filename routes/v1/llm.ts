@@ -1,7 +1,10 @@
 import { z } from "../extended_zod.ts";
 import type { Llm } from "../../services/llm/mod.ts";
-import { backendChangeSchema, backendRequestSchema } from "../../services/llm/schemas.ts";
-import { completionRequestSchema } from "../../services/llm/schemas.ts";
+import {
+  backendChangeSchema,
+  backendRequestSchema,
+  completionRequestSchema,
+} from "../../services/llm/schemas.ts";
 import { type Completions, ticketHeaders } from "./completions.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
