@@ -1,10 +1,9 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { entryOf, recordOf } from "../../../services/irc/history/record.ts";
 import { HistoryKind } from "../../../services/irc/history/store.ts";
-import { MessageHead } from "../../../services/irc/message_head.ts";
-import { Outbound, type OutboundTags } from "../../../services/irc/outbound.ts";
-import { jsonString, shortAscii } from "../../../services/irc/protocol/ascii.ts";
+import { MessageHead, Outbound, type OutboundTags } from "../../../services/irc/outbound.ts";
+import { jsonString, shortAscii } from "../../../services/irc/protocol/text.ts";
 import { anyCharacter } from "../../support/any_character.ts";
 
 const AWKWARD = ["", " ", '"', "\\", "\x7f", "\x1f", "\0", "~ []", "é", "\u2028", "\ud800", "😀"];
