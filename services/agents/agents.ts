@@ -4,6 +4,7 @@ import { newEvent } from "../events/mod.ts";
 import {
   type AccountDirectory,
   type Caller,
+  DeferredTimes,
   type Identity,
   nameTaken,
   originOf,
@@ -15,14 +16,13 @@ import {
 import { NICK_PATTERN } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import { newUlid } from "../ulid.ts";
-import type { AgentPage } from "./agent_rows.ts";
+import type { Halts } from "./halts.ts";
 import { AgentTexts } from "./listing.ts";
-import { SpeechControls } from "./speech_controls.ts";
-import { Presence } from "./presence.ts";
 import type { Provisioning, Sessions } from "./provisioning.ts";
 import {
   type Agent,
   type AgentActivity,
+  type AgentPage,
   type AgentRow,
   type AgentState,
   commitOn,
@@ -33,8 +33,7 @@ import {
 } from "./records.ts";
 import { rateColumns, type Roster, type RosterEntry } from "./roster.ts";
 import type { AdoptionRequest, RegistrationRequest, Rotation } from "./schemas.ts";
-import type { Halts } from "./halts.ts";
-import type { SendLimits } from "./send_limits.ts";
+import { type SendLimits, SpeechControls } from "./speech.ts";
 
 /** An agent's credentials, shown once. */
 export interface Registration {
@@ -390,5 +389,69 @@ export class Agents {
       ? AWAY
       : doing({ id, isHalted: this.halts.reasonOf(entry) !== null, lastSeen, online });
     return { lastSeen, online, work, messagesPerMinute };
+  }
+}
+
+/** How long an agent counts as present after a call over HTTP or MCP, in milliseconds. */
+export const PRESENCE = 2 * 60_000;
+
+interface PresenceOptions {
+  readonly database: Pick<Database, "commit">;
+  readonly roster: Pick<Roster, "seen">;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly log: Log;
+}
+
+/** When agents were last seen, by their internal ids. */
+class Presence {
+  readonly #database: Pick<Database, "commit">;
+  readonly #roster: Pick<Roster, "seen">;
+  readonly #clock: () => number;
+  readonly #lastSeen: DeferredTimes;
+  readonly #lastCall = new Map<string, number>();
+
+  constructor(options: PresenceOptions) {
+    this.#database = options.database;
+    this.#roster = options.roster;
+    this.#clock = options.clock;
+    this.#lastSeen = new DeferredTimes({ write: (times) => this.#write(times), log: options.log });
+  }
+
+  /** Records a call over HTTP or MCP, which makes the agent present for a while. */
+  called(id: string): void {
+    this.#lastCall.set(id, this.#clock());
+    this.seen(id);
+  }
+
+  /** Records that the agent was seen, for example when its IRC session begins or ends. */
+  seen(id: string): void {
+    this.#lastSeen.set(id, this.#clock());
+  }
+
+  isPresent(id: string): boolean {
+    const time = this.#lastCall.get(id);
+    return time !== undefined && this.#clock() - time < PRESENCE;
+  }
+
+  /** @param written the time in the database */
+  lastSeen(id: string, written: number | null): number | null {
+    return this.#lastSeen.latest(id, written);
+  }
+
+  /** Forgets an agent that can no longer call. */
+  forget(id: string): void {
+    this.#lastCall.delete(id);
+  }
+
+  /** Writes what is not written yet. */
+  async close(): Promise<void> {
+    await this.#lastSeen.flush();
+  }
+
+  #write(times: ReadonlyMap<string, number>): Promise<unknown> {
+    return this.#database.commit({
+      statements: Array.from(times, ([id, time]) => this.#roster.seen(id, time)),
+    });
   }
 }

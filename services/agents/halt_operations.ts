@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Conflict, Invalid, NotFound, Unavailable } from "../errors.ts";
 import { serverOperation } from "../identity/server_operation.ts";
 import { describeIssue } from "../validation/mod.ts";
-import { AGENT_TYPES } from "./agent_types.ts";
+import { AGENT_TYPES } from "./records.ts";
 import type { Halts } from "./halts.ts";
 import { haltSchema, resumeSchema } from "./schemas.ts";
 

@@ -1,9 +1,8 @@
-import type { Database, Directory, Statement } from "../database/mod.ts";
-import { Halted, NotFound, Unavailable } from "../errors.ts";
+import { type Database, type Directory, type Statement, statement } from "../database/mod.ts";
+import { Conflict, Halted, NotFound, Unavailable } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import { type Caller, originOf, type Principal } from "../identity/mod.ts";
-import { readRules, writingRules } from "./halt_rows.ts";
-import { type HaltRule, HaltRules, type HaltSubject, type HaltTarget } from "./halt_rules.ts";
+import type { AgentType } from "./records.ts";
 import type { Roster, RosterEntry } from "./roster.ts";
 import type { HaltRequest, ResumeRequest } from "./schemas.ts";
 
@@ -15,7 +14,7 @@ export interface HaltsOptions {
 }
 
 /** A rule, as the API shows it. */
-export interface HaltView {
+interface HaltView {
   readonly halted: boolean;
   readonly reason: string | null;
   readonly by: string;
@@ -68,7 +67,7 @@ interface RuleChange {
  * @param isHalted whether the agent with this internal id is halted after the change
  * @param now Unix milliseconds
  */
-export type HaltPart = (isHalted: (id: string) => boolean, now: number) => readonly Statement[];
+type HaltPart = (isHalted: (id: string) => boolean, now: number) => readonly Statement[];
 
 /**
  * The stop button: which agents may say and change nothing, on any interface. A look at three maps
@@ -314,4 +313,233 @@ function subjectOf({ types }: HaltTarget, agents: readonly RosterEntry[]): strin
 
 function isoOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
+}
+
+/** What was last said about everybody, about a type, or about an agent. */
+interface HaltRule {
+  /** False for what goes on while a wider rule halts the others. */
+  readonly isHalted: boolean;
+  readonly reason: string | null;
+  /** The name of the account that said it, or `operator`. */
+  readonly by: string;
+  /** Unix milliseconds. */
+  readonly since: number;
+}
+
+/** An agent, as far as the rules depend on it. */
+interface HaltSubject {
+  /** The internal id of its account. */
+  readonly id: string;
+  readonly type: string;
+}
+
+/** Whom a halt or its end is about; neither types nor agents: everybody. */
+interface HaltTarget {
+  readonly types: readonly AgentType[];
+  readonly agents: readonly HaltSubject[];
+}
+
+/** Most agents with a rule of their own. */
+const MAX_RULES = 10_000;
+
+/**
+ * Who is halted: a rule for everybody, rules for types and rules for agents. The narrowest rule
+ * decides. A wider one that comes later replaces the narrower ones. Instances do not change.
+ */
+class HaltRules {
+  /** Null while agents go on unless a narrower rule halts them. */
+  readonly everybody: HaltRule | null;
+  readonly types: ReadonlyMap<string, HaltRule>;
+  /** By the internal id of the agent. */
+  readonly agents: ReadonlyMap<string, HaltRule>;
+  /** Whether no agent is halted. */
+  readonly isEmpty: boolean;
+
+  constructor(
+    everybody: HaltRule | null = null,
+    types: ReadonlyMap<string, HaltRule> = new Map(),
+    agents: ReadonlyMap<string, HaltRule> = new Map(),
+  ) {
+    this.everybody = everybody;
+    this.types = types;
+    this.agents = agents;
+    this.isEmpty = everybody === null && types.size === 0 && agents.size === 0;
+  }
+
+  /** The rule that decides about an agent; null if there is none. */
+  of({ id, type }: HaltSubject): HaltRule | null {
+    return this.agents.get(id) ?? this.types.get(type) ?? this.everybody;
+  }
+
+  /** Why an agent is halted, as a sentence; null if it is not. */
+  reasonOf(agent: HaltSubject): string | null {
+    if (this.isEmpty) return null;
+    const rule = this.of(agent);
+    return rule?.isHalted === true ? this.#sentence(agent, rule) : null;
+  }
+
+  /**
+   * The rules after a halt or its end.
+   *
+   * @param typeOf the type of an agent by its internal id; null if it is gone
+   * @throws Conflict if too many agents would have a rule of their own
+   */
+  with(
+    { types, agents }: HaltTarget,
+    rule: HaltRule,
+    typeOf: (id: string) => string | null,
+  ): HaltRules {
+    if (types.length === 0 && agents.length === 0) {
+      return new HaltRules(rule.isHalted ? rule : null);
+    }
+    const newTypes = new Map(this.types);
+    for (const type of types) {
+      if (rule.isHalted || this.everybody !== null) newTypes.set(type, rule);
+      else newTypes.delete(type);
+    }
+    const covered = new Set<string | null>([...types, null]);
+    const newAgents = new Map(
+      Array.from(this.agents).filter(([id]) => !covered.has(typeOf(id))),
+    );
+    for (const { id, type } of agents) {
+      const wider = newTypes.get(type) ?? this.everybody;
+      if (!rule.isHalted && wider?.isHalted !== true) newAgents.delete(id);
+      else newAgents.set(id, rule);
+    }
+    if (newAgents.size > MAX_RULES) {
+      throw new Conflict(`${MAX_RULES} agents are halted or resumed one by one: use their types`);
+    }
+    return new HaltRules(this.everybody, newTypes, newAgents);
+  }
+
+  #sentence({ id, type }: HaltSubject, { reason }: HaltRule): string {
+    const subject = this.agents.has(id)
+      ? "This agent is"
+      : this.types.has(type)
+      ? `All agents of the type ${type} are`
+      : "All agents are";
+    return `${subject} halted${reason === null ? "" : `: ${reason}`}`;
+  }
+}
+
+/** Rows that one statement inserts or deletes. */
+const ROWS_AT_ONCE = 100;
+
+const SCOPES = ["everybody", "type", "agent"] as const;
+
+interface Subject {
+  readonly scope: (typeof SCOPES)[number];
+  /** A type, the internal id of an agent, or empty. */
+  readonly subject: string;
+}
+
+/** A rule, and whom it is about. */
+interface HaltedSubject extends Subject {
+  readonly rule: HaltRule;
+}
+
+/** A change of the stored rules. */
+interface StoredChange {
+  readonly stored: HaltRules;
+  readonly rules: HaltRules;
+  /** Whom it is about. */
+  readonly target: HaltTarget;
+  /** Called once it is on disk. */
+  readonly committed: () => void;
+}
+
+/** Reads the rules from the database. */
+async function readRules({ tables }: Pick<Database, "tables">): Promise<HaltRules> {
+  const rows = await tables.selectFrom("halts").selectAll().execute();
+  const of = (wanted: HaltedSubject["scope"]) =>
+    new Map(
+      rows.filter(({ scope }) => scope === wanted)
+        .map((
+          { subject, halted, reason, halted_by: by, since },
+        ) => [subject, { isHalted: halted === 1, reason, by, since }]),
+    );
+  return new HaltRules(of("everybody").get("") ?? null, of("type"), of("agent"));
+}
+
+/**
+ * The statements of a change. Unless it is about everybody, they touch only rows that differ: another
+ * program may have changed the rest.
+ */
+function writingRules(
+  { tables }: Pick<Database, "tables">,
+  { stored, rules, target, committed }: StoredChange,
+): Statement[] {
+  const isForAll = target.types.length === 0 && target.agents.length === 0;
+  const before = isForAll ? [] : entriesOf(stored);
+  const after = entriesOf(rules);
+  const written = without(after, before);
+  const removed = isForAll
+    ? [tables.deleteFrom("halts")]
+    : removalsOf([...without(before, after), ...written, ...targeted(target)]).map(
+      ({ scope, subjects }) =>
+        tables.deleteFrom("halts").where("scope", "=", scope).where("subject", "in", subjects),
+    );
+  const inserted = inParts(written).map((part) =>
+    tables.insertInto("halts").values(part.map(rowOf))
+  );
+  const [first, ...others] = [...removed, ...inserted];
+  if (first === undefined) return [];
+  return [statement(first, { committed }), ...others.map((query) => statement(query))];
+}
+
+function entriesOf({ everybody, types, agents }: HaltRules): HaltedSubject[] {
+  return [
+    ...everybody === null ? [] : [{ scope: "everybody" as const, subject: "", rule: everybody }],
+    ...Array.from(types, ([subject, rule]) => ({ scope: "type" as const, subject, rule })),
+    ...Array.from(agents, ([subject, rule]) => ({ scope: "agent" as const, subject, rule })),
+  ];
+}
+
+/** The entries that others do not have, or with another rule. */
+function without(
+  entries: readonly HaltedSubject[],
+  others: readonly HaltedSubject[],
+): HaltedSubject[] {
+  const known = new Map(others.map((entry) => [keyOf(entry), entry.rule]));
+  return entries.filter((entry) => known.get(keyOf(entry)) !== entry.rule);
+}
+
+function targeted({ types, agents }: HaltTarget): Subject[] {
+  return [
+    ...types.map((subject) => ({ scope: "type" as const, subject })),
+    ...agents.map(({ id: subject }) => ({ scope: "agent" as const, subject })),
+  ];
+}
+
+/** The rows to remove, as each statement names them. */
+function removalsOf(
+  all: readonly Subject[],
+): { readonly scope: Subject["scope"]; readonly subjects: readonly string[] }[] {
+  return SCOPES.flatMap((scope) => {
+    const subjects = new Set(all.filter((one) => one.scope === scope).map((one) => one.subject));
+    return inParts([...subjects]).map((part) => ({ scope, subjects: part }));
+  });
+}
+
+function inParts<Item>(items: readonly Item[]): Item[][] {
+  const parts: Item[][] = [];
+  for (let at = 0; at < items.length; at += ROWS_AT_ONCE) {
+    parts.push(items.slice(at, at + ROWS_AT_ONCE));
+  }
+  return parts;
+}
+
+function keyOf({ scope, subject }: Subject): string {
+  return `${scope} ${subject}`;
+}
+
+function rowOf({ scope, subject, rule }: HaltedSubject) {
+  return {
+    scope,
+    subject,
+    halted: rule.isHalted ? 1 : 0,
+    reason: rule.reason,
+    halted_by: rule.by,
+    since: rule.since,
+  };
 }

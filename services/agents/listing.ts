@@ -1,6 +1,5 @@
 import { inPieces, joinArray } from "../pieces.ts";
-import type { AgentRow, AgentState } from "./records.ts";
-import { describeAgent } from "./records.ts";
+import { type AgentRow, type AgentState, describeAgent } from "./records.ts";
 
 /** An agent's JSON, and the values in it that change without its record. */
 interface Written {

@@ -2,13 +2,20 @@
  * The registry of agents and the IRC accounts of people. `SpeechControls` sets what agents may say, and
  * `SendLimits` enforces it. `Halts` is the stop button.
  */
-export type { AgentPage } from "./agent_rows.ts";
-export { channelStatusOf } from "./channels.ts";
+export {
+  type Agent,
+  AGENT_TYPES,
+  type AgentActivity,
+  type AgentPage,
+  type AgentType,
+  channelStatusOf,
+} from "./records.ts";
 export {
   type AgentPresence,
   Agents,
   type AgentsOptions,
   type DoingOf,
+  PRESENCE,
   type Registration,
 } from "./agents.ts";
 export {
@@ -24,8 +31,7 @@ export {
   type IrcAccountsOptions,
   type NewIrcAccount,
 } from "./irc_accounts.ts";
-export type { SpeechControls } from "./speech_controls.ts";
-export { PRESENCE } from "./presence.ts";
+export { SendLimits, type SpeechControls } from "./speech.ts";
 export {
   type AccountChange,
   EmbeddedProvisioning,
@@ -33,9 +39,15 @@ export {
   type Provisioning,
   type Sessions,
 } from "./provisioning.ts";
-export type { Agent, AgentActivity } from "./records.ts";
-export { Roster, type RosterEntry } from "./roster.ts";
-export { AGENT_TYPES, type AgentType } from "./agent_types.ts";
+export {
+  type AgentSlots,
+  Roster,
+  type RosterEntry,
+  type Slot,
+  slotFull,
+  type SlotLimits,
+  Slots,
+} from "./roster.ts";
 export type {
   AdoptionRequest,
   AgentRate,
@@ -45,5 +57,3 @@ export type {
   ResumeRequest,
   Rotation,
 } from "./schemas.ts";
-export { type AgentSlots, type Slot, slotFull, type SlotLimits, Slots } from "./slots.ts";
-export { SendLimits } from "./send_limits.ts";

@@ -14,7 +14,7 @@ import {
   rotationSchema,
   slotsSchema,
 } from "./schemas.ts";
-import type { Slots } from "./slots.ts";
+import type { Slots } from "./roster.ts";
 
 /** What the operations on agents call. */
 interface AgentServices {

@@ -3,8 +3,7 @@ import { MAX_PASSWORD_LENGTH } from "../identity/mod.ts";
 import { accountNameSchema } from "../identity/schemas.ts";
 import { CHANNEL_ARGUMENT_PATTERN, channelName } from "../irc/mod.ts";
 import { textSchema } from "../validation/schemas.ts";
-import { AGENT_TYPES } from "./agent_types.ts";
-import { uniqueChannels } from "./channels.ts";
+import { AGENT_TYPES, uniqueChannels } from "./records.ts";
 
 /** Channels that one agent may be registered with. */
 const MAX_CHANNELS = 500;

@@ -11,7 +11,7 @@ import {
   type ReadsAnywhere,
 } from "../projects/mod.ts";
 import type { Questions } from "../questions/mod.ts";
-import type { Landing, ReviewServices } from "../reviews/mod.ts";
+import type { Landing, Review, ReviewServices } from "../reviews/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Claim, Claims } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
@@ -23,17 +23,7 @@ import {
   type BoardSources,
   makeBoard,
 } from "./agent_board.ts";
-import { BranchTips } from "./branch_tips.ts";
-import { isForPeople, RecentEvents } from "./recent_events.ts";
-import type {
-  AgentWorkload,
-  FailedCheck,
-  HeldTicket,
-  PendingReview,
-  StruckTicket,
-  Waiting,
-} from "./shapes.ts";
-import { TicketTitles } from "./ticket_titles.ts";
+import { BranchTips, isForPeople, RecentEvents, TicketTitles } from "./memory.ts";
 
 /** Most entries of each list of what waits. */
 const MAX_WAITING = 25;
@@ -406,4 +396,75 @@ function mayKnow({ kind }: Principal, rights: Rights, event: LoggedEvent): boole
   if (notice === null) return kind === "admin" || event.type.startsWith("agent.");
   const access = rights(notice.projectId);
   return access !== null && access.may(notice.isHidden ? "admin" : "read");
+}
+
+/** The project of something. */
+interface InProject {
+  readonly slug: string;
+}
+
+/** A review that waits for a verdict. */
+export interface PendingReview extends InProject {
+  readonly review: Review;
+  /** Whether the visitor was asked for it; else nobody was. */
+  readonly isAsked: boolean;
+}
+
+/** A review that came back from the landing queue with conflicts. */
+export interface ConflictedLanding extends InProject {
+  readonly landing: Landing;
+}
+
+/** A ticket whose claims ended too often without a result. */
+export interface StruckTicket extends InProject {
+  readonly ticket: string;
+  readonly title: string;
+  readonly strikes: number;
+  /** Whether the visitor may offer it to agents again. */
+  readonly mayChange: boolean;
+}
+
+/** A ticket that an agent holds. Times are Unix milliseconds. */
+export interface HeldTicket extends InProject {
+  readonly ticket: string;
+  readonly title: string;
+  readonly agent: string;
+  readonly claimedAt: number;
+  readonly expiresAt: number;
+  /** When the agent was last seen. */
+  readonly lastSeen: number | null;
+  /** Whether the visitor may end the claim. */
+  readonly mayRelease: boolean;
+}
+
+/** What waits for a person; each list has at most its limit. */
+export interface Waiting {
+  readonly reviews: readonly PendingReview[];
+  readonly conflicts: readonly ConflictedLanding[];
+  readonly struck: readonly StruckTicket[];
+  readonly silent: readonly HeldTicket[];
+}
+
+/** The work of an agent in all projects. */
+export interface AgentWorkload {
+  readonly claims: readonly HeldTicket[];
+  readonly workspaces: readonly {
+    readonly slug: string;
+    readonly name: string;
+    readonly ticket: string | null;
+    /** Unix milliseconds. */
+    readonly updatedAt: number;
+  }[];
+  /** Reviews that are neither merged nor closed. */
+  readonly reviews: readonly { readonly slug: string; readonly review: Review }[];
+}
+
+/** A check that failed. */
+export interface FailedCheck extends InProject {
+  readonly checkin: string;
+  readonly context: string;
+  readonly description: string;
+  readonly reporter: string;
+  /** Unix milliseconds. */
+  readonly updatedAt: number;
 }

@@ -3,13 +3,14 @@
  * comes from memory or from a fixed number of queries, however many agents and projects there are.
  */
 export { type AgentAtWork, type AgentBoard, seenLast } from "./agent_board.ts";
-export { Attention, type AttentionOptions } from "./attention.ts";
-export type {
-  AgentWorkload,
-  FailedCheck,
-  HeldTicket,
-  PendingReview,
-  StruckTicket,
-  Waiting,
-} from "./shapes.ts";
+export {
+  type AgentWorkload,
+  Attention,
+  type AttentionOptions,
+  type FailedCheck,
+  type HeldTicket,
+  type PendingReview,
+  type StruckTicket,
+  type Waiting,
+} from "./attention.ts";
 export { WorkNeeds, type WorkNeedsOptions } from "./work_needs.ts";

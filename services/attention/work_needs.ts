@@ -8,7 +8,7 @@ import type {
   PendingReview,
   StruckTicket,
   Waiting,
-} from "./shapes.ts";
+} from "./attention.ts";
 
 /** What the needs of projects are made of. */
 export interface WorkNeedsOptions {

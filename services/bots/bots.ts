@@ -1,11 +1,11 @@
 import type { Bridge, BridgeEars, ChannelMessage, HeardAs } from "../bridge/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
-import { foldCase, type ObservedMessage } from "../irc/mod.ts";
+import { channelName, foldCase, type ObservedMessage } from "../irc/mod.ts";
 import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { BotSettings, KnownBot, Policies } from "../policies/mod.ts";
-import { readAddress } from "./addressing.ts";
 import type { BotMessage, BotName, BotSource, Speaker } from "./bot.ts";
 import { type BotCondition, BotRunner, type BotSurroundings } from "./bot_runner.ts";
+import { readAddress } from "./commands.ts";
 
 /** Most bots of others that are remembered as answered. */
 const MAX_ANSWERED = 1000;
@@ -202,4 +202,21 @@ function speakerOf(
 /** The account behind a message; null if the bridge said it in the name of somebody else. */
 function provenAccount({ account, via }: ChannelMessage, { isOurs }: HeardAs): string | null {
   return isOurs && via !== undefined ? null : account;
+}
+
+/** The channels in which the enabled bots report. */
+export function reportChannels(policies: Pick<Policies, "of">): string[] {
+  const sentinel = policies.of("sentinel");
+  const steward = policies.of("steward");
+  const snitch = policies.of("snitch");
+  const shepherd = policies.of("shepherd");
+  const herald = policies.of("herald");
+  const places: readonly (readonly [isEnabled: boolean, channel: string])[] = [
+    [sentinel.enabled, sentinel.mod_channel],
+    [steward.enabled, steward.mod_channel],
+    [snitch.enabled, snitch.alert_channel],
+    [shepherd.enabled, shepherd.report_channel],
+    [herald.enabled, herald.channel],
+  ];
+  return places.flatMap(([isEnabled, channel]) => isEnabled ? channelName(channel) ?? [] : []);
 }

@@ -1,6 +1,6 @@
 import { amount } from "../amount.ts";
 import { ServiceError } from "../errors.ts";
-import { isChannelName } from "../irc/mod.ts";
+import { foldCase, isChannelName } from "../irc/mod.ts";
 import { BoundedMap } from "../kernel/bounded_map.ts";
 import { TokenBucket } from "../kernel/token_bucket.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -12,8 +12,8 @@ import {
   type BotInstance,
   type Speaker,
 } from "./bot.ts";
+import { NO_CHANNEL } from "./readable.ts";
 import type { BotVoices } from "./voices.ts";
-import { NO_CHANNEL } from "./words.ts";
 
 /** Who gives a command, and where. */
 export interface CommandPlace {
@@ -23,10 +23,10 @@ export interface CommandPlace {
 }
 
 /** Sends lines to where a command was given, or to its speaker alone. */
-export type AnswerTo = (lines: readonly string[], isPrivate: boolean) => void;
+type AnswerTo = (lines: readonly string[], isPrivate: boolean) => void;
 
 /** A command that may be executed. */
-export interface FoundCommand {
+interface FoundCommand {
   readonly command: BotCommand<BotInstance>;
   readonly call: BotCommandCall;
 }
@@ -37,7 +37,7 @@ const RATE = { perSecond: 1, burst: 10 };
 /** Most speakers whose rate is remembered. */
 const MAX_SPEAKERS = 1000;
 
-export interface CommandsOptions {
+interface CommandsOptions {
   readonly voices: Pick<BotVoices, "isChannelOperator">;
   readonly scheduler: Scheduler;
 }
@@ -148,4 +148,25 @@ const RIGHTS = {
 
 function usageOf({ name, usage }: BotCommand<BotInstance>): string {
   return `${name} ${usage}`.trimEnd();
+}
+
+/** A command that addresses a bot. */
+interface Addressed {
+  /** The folded name that it addresses. */
+  readonly name: string;
+  /** Everything after that. */
+  readonly text: string;
+}
+
+const FORM = /^(?:!([^\s:,]+)(?:\s+|$)|([^\s:,]+)[:,](?:\s+|$))/;
+
+/**
+ * Finds whom a message in a channel addresses: `oracle: text`, `oracle, text` or `!oracle text`.
+ * Null if it addresses nobody in these ways. No other part of a text is read.
+ */
+export function readAddress(text: string): Addressed | null {
+  const found = FORM.exec(text);
+  const name = found?.[1] ?? found?.[2];
+  if (found === null || name === undefined) return null;
+  return { name: foldCase(name), text: text.slice(found[0].length).trim() };
 }

@@ -5,7 +5,7 @@ import { Invalid, ServiceError, TimedOut, Unavailable } from "../errors.ts";
 import { channelName } from "../irc/mod.ts";
 import { type BotCommandCall, type BotContext, type BotInstance, defineBot } from "./bot.ts";
 import type { HeraldDesk } from "./herald_desk.ts";
-import { NO_CHANNEL } from "./words.ts";
+import { NO_CHANNEL } from "./readable.ts";
 
 /** In place of no limit; the bot keeps its own pace, by notices instead of lines. */
 const UNLIMITED = 1_000_000;

@@ -1,4 +1,5 @@
-import type { Database, Statement } from "../database/mod.ts";
+import { createHash } from "node:crypto";
+import { type Database, type Statement, statement } from "../database/mod.ts";
 import { Conflict, Invalid, NotFound, TooMany, Unauthorized, Unavailable } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
@@ -10,10 +11,13 @@ import { startThread } from "../threads.ts";
 import { newUlid } from "../ulid.ts";
 import { type SecretKey, secretOf } from "../webhooks/mod.ts";
 import { BotState } from "./bot_state.ts";
-import { HeraldDeliveries } from "./herald_deliveries.ts";
+import {
+  type Arrived,
+  type HeraldNotice,
+  type ReadDelivery,
+  readDelivery,
+} from "./herald_reading.ts";
 import type { HeraldSource, StoredNotice, StoredSource } from "./herald_schemas.ts";
-import { type Arrived, type ReadDelivery, readDelivery } from "./herald_reading.ts";
-import type { HeraldNotice } from "./herald_texts.ts";
 
 /** Most notices that wait to be announced. */
 const MAX_WAITING = 256;
@@ -44,7 +48,7 @@ export interface Accepted {
   readonly waiting: number;
 }
 
-export interface HeraldDeskOptions {
+interface HeraldDeskOptions {
   readonly database: Database;
   readonly settings: () => BotSettings<"herald">;
   /** The secrets of sources are derived from it: the database has none. */
@@ -352,6 +356,82 @@ function shownText(text: string): string {
   const lines = text.slice(0, TEXT_LENGTH).split(/[\r\n]+/)
     .map((line) => line.replaceAll(/[\p{Cc}\s]+/gu, " ").trim()).filter((line) => line !== "");
   return lines.slice(0, MOST_LINES).join("\n");
+}
+
+/** How long an accepted delivery is remembered, in milliseconds: 90 days. */
+const REMEMBERED_MS = 90 * 86_400_000;
+
+/** Most deliveries that are remembered; older ones make room. */
+const MAX_REMEMBERED = 100_000;
+
+/** The webhooks that herald accepted, so that it announces none twice. They are on disk. */
+class HeraldDeliveries {
+  readonly #database: Database;
+  readonly #scheduler: Scheduler;
+  /** Deliveries that are being accepted. */
+  readonly #open = new Map<string, Promise<unknown>>();
+  #newest = 0;
+
+  constructor(database: Database, scheduler: Scheduler) {
+    this.#database = database;
+    this.#scheduler = scheduler;
+  }
+
+  /** Finds where the last program ended. Call it before anything else. */
+  async load(): Promise<void> {
+    const row = await this.#database.tables.selectFrom("herald_deliveries").select("seq")
+      .orderBy("seq", "desc").limit(1).executeTakeFirst();
+    this.#newest = row?.seq ?? 0;
+  }
+
+  /**
+   * Accepts a delivery, unless it was accepted before.
+   *
+   * @param identity what makes it this one
+   * @param accept gets the statements that remember it, which belong to its transaction
+   * @returns what `accept` returns; null if it was accepted before
+   * @throws what `accept` throws, after which it may come again; Unavailable
+   */
+  async once<Accepted>(
+    identity: string,
+    accept: (remembering: readonly Statement[]) => Promise<Accepted>,
+  ): Promise<Accepted | null> {
+    const mark = createHash("sha256").update(identity).digest("base64url");
+    const running = this.#open.get(mark);
+    if (running !== undefined) {
+      // If that one fails, this one was not accepted either.
+      await running;
+      return null;
+    }
+    const accepting = this.#acceptNew(mark, accept);
+    this.#open.set(mark, accepting);
+    try {
+      return await accepting;
+    } finally {
+      this.#open.delete(mark);
+    }
+  }
+
+  async #acceptNew<Accepted>(
+    mark: string,
+    accept: (remembering: readonly Statement[]) => Promise<Accepted>,
+  ): Promise<Accepted | null> {
+    const known = await this.#database.tables.selectFrom("herald_deliveries").select("seq")
+      .where("mark", "=", mark).executeTakeFirst();
+    return known === undefined ? await accept(this.#remembering(mark)) : null;
+  }
+
+  #remembering(mark: string): readonly Statement[] {
+    const { tables } = this.#database;
+    const at = this.#scheduler.now();
+    const seq = ++this.#newest;
+    const forgotten = [
+      tables.deleteFrom("herald_deliveries").where("at", "<", at - REMEMBERED_MS),
+      tables.deleteFrom("herald_deliveries").where("seq", "<=", seq - MAX_REMEMBERED),
+    ];
+    const added = tables.insertInto("herald_deliveries").values({ seq, mark, at });
+    return [added, ...forgotten].map((one) => statement(one));
+  }
 }
 
 /** @throws Conflict without bots */

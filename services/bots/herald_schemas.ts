@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SOURCE_KINDS } from "./herald_signatures.ts";
+import { SOURCE_KINDS } from "./herald_reading.ts";
 
 /** The stored sources of webhooks. */
 export const sourcesSchema = z.array(z.object({

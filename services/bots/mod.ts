@@ -17,11 +17,10 @@ export {
   type Speaker,
 } from "./bot.ts";
 export type { BotCondition } from "./bot_runner.ts";
-export { Bots, type BotsOptions, type BotSummary } from "./bots.ts";
-export { reportChannels } from "./report_channels.ts";
+export { Bots, type BotsOptions, type BotSummary, reportChannels } from "./bots.ts";
 export { type Accepted, HeraldDesk, requireDesk } from "./herald_desk.ts";
 export type { HeraldSource } from "./herald_schemas.ts";
-export { SOURCE_KINDS, type SourceKind } from "./herald_signatures.ts";
+export { SOURCE_KINDS, type SourceKind } from "./herald_reading.ts";
 export {
   type AgentMail,
   BotPort,

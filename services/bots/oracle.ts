@@ -3,9 +3,9 @@ import type { ChannelMessage } from "../bridge/mod.ts";
 import { Invalid, ServiceError, TooMany } from "../errors.ts";
 import { BoundedMap } from "../kernel/bounded_map.ts";
 import { type BotCommandCall, type BotContext, defineBot } from "./bot.ts";
-import { digestOf } from "./digest.ts";
 import {
   type ChannelHistory,
+  digestOf,
   type Format,
   formatIn,
   formatted,

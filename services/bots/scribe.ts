@@ -16,9 +16,9 @@ import {
   type BotMessage,
   defineBot,
 } from "./bot.ts";
-import { counted } from "./digest.ts";
 import {
   type ChannelHistory,
+  counted,
   countIn,
   formatted,
   newestMessages,

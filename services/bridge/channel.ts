@@ -3,7 +3,7 @@ import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Confirmation } from "./confirmation.ts";
 import type { MessageLog } from "../messages/mod.ts";
 import type { LinkMessage } from "./link_events.ts";
-import type { ChannelText } from "./options.ts";
+import type { ChannelText } from "./types.ts";
 
 /** Most visitors over HTTP that a channel remembers; it forgets the one seen longest ago. */
 const MAX_PRESENT = 1000;

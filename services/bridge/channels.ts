@@ -1,24 +1,37 @@
 import { Conflict, TimedOut, TooMany, Unavailable } from "../errors.ts";
-import { foldCase } from "../irc/mod.ts";
-import type { MessageLog } from "../messages/mod.ts";
-import { AwaitedLogs } from "./awaited_logs.ts";
-import { Channel } from "./channel.ts";
-import { ChannelEvents } from "./channel_events.ts";
-import { ChannelNews } from "./channel_news.ts";
-import { Confirmation } from "./confirmation.ts";
-import { IDLE_MILLISECONDS, IdleSweep } from "./idle_sweep.ts";
-import { LastingChannels, type LastingChannelsOptions } from "./lasting_channels.ts";
-import type { LinkEvent } from "./link_events.ts";
-import { type FollowingChannels, NodeChannels, type NodeChannelsOptions } from "./node_channels.ts";
-import type { ChangeListener, ChannelActivity, ChannelText } from "./options.ts";
+import { foldCase, isChannelName } from "../irc/mod.ts";
+import type { Log } from "../log.ts";
+import { MessageLog } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
-import type { StoredChannel } from "./stored_channels.ts";
+import { Channel } from "./channel.ts";
+import { Confirmation } from "./confirmation.ts";
+import {
+  LastingChannels,
+  type LastingChannelsOptions,
+  type StoredChannel,
+} from "./lasting_channels.ts";
+import type { LinkEvent } from "./link_events.ts";
+import type { BridgeNodes } from "./node_sharing.ts";
+import type { ChannelsChange } from "./shared_channels.ts";
+import type { ChangeListener, ChannelActivity, ChannelChange, ChannelText } from "./types.ts";
 
 /** How long the server may take to confirm a JOIN or PART. */
 const CONFIRM_MILLISECONDS = 5000;
 
+/**
+ * Most channels that the bridge is in only by invitation and that nobody uses, so that invitations
+ * cannot take all places.
+ */
+const MAX_INVITED = 10;
+
+/** The bridge leaves an unused channel after this time, unless it is configured. */
+const IDLE_MILLISECONDS = 60 * 60 * 1000;
+
+/** How often the bridge checks for such channels. */
+const SWEEP_MILLISECONDS = 60 * 1000;
+
 /** The connection, as the channels use it. */
-export interface ChannelLink {
+interface ChannelLink {
   /** Our nick. */
   readonly nick: string;
   readonly up: boolean;
@@ -36,6 +49,8 @@ export interface ChannelUse {
   readonly lasting: boolean;
 }
 
+type ChannelNodes = Pick<BridgeNodes, "channels" | "peers" | "isLeading">;
+
 export interface ChannelsOptions extends LastingChannelsOptions {
   readonly max: number;
   /** Channels that one agent may keep alive alone. */
@@ -46,7 +61,7 @@ export interface ChannelsOptions extends LastingChannelsOptions {
   readonly bufferSize: number;
   readonly link: ChannelLink;
   /** What the bridges of several nodes share; null without nodes. */
-  readonly nodes: NodeChannelsOptions["nodes"] | null;
+  readonly nodes: ChannelNodes | null;
   /** Reads back earlier messages of a channel that the bridge has entered. Must not reject. */
   readonly recall: (channel: Channel) => Promise<void>;
   /** Called with what happens in a channel, and when the bridge has entered or left it. */
@@ -54,48 +69,25 @@ export interface ChannelsOptions extends LastingChannelsOptions {
   readonly scheduler: Scheduler;
 }
 
-/** The channels that the bridge is in, compared without regard to case. */
+/**
+ * The channels that the bridge is in, compared without regard to case: it enters and leaves them,
+ * keeps their members as the server tells, and leaves those that nobody uses. With several nodes, it
+ * keeps them equal to those of the other bridges.
+ */
 export class Channels {
   readonly #options: ChannelsOptions;
   readonly #channels = new Map<string, Channel>();
   readonly #lasting: LastingChannels;
-  /** Null without nodes. */
-  readonly #nodes: NodeChannels | null;
   readonly #logs: AwaitedLogs;
   readonly #news: ChannelNews;
-  readonly #events: ChannelEvents;
-  readonly #sweep: IdleSweep;
+  #cancelSweep: () => void = () => {};
 
   constructor(options: ChannelsOptions) {
     this.#options = options;
-    this.#nodes = options.nodes === null ? null : this.#withNodes(options.nodes);
     this.#lasting = new LastingChannels(options);
     this.#logs = new AwaitedLogs(options.bufferSize, options.log);
     this.#news = new ChannelNews(options.link, options.onActivity);
-    this.#events = new ChannelEvents({
-      channels: this.#channels,
-      news: this.#news,
-      lasting: this.#lasting,
-      hasNodes: this.#nodes !== null,
-      link: options.link,
-      max: options.max,
-      recall: options.recall,
-      create: (name) => this.#create(name),
-      enter: (name) => this.#add(name, null),
-      drop: (channel, reason) => this.#drop(channel, reason),
-      log: options.log,
-    });
-    this.#sweep = new IdleSweep({
-      channels: () => this.#channels.values(),
-      lasting: this.#lasting,
-      nodes: this.#nodes,
-      leave: (name, reason) => this.leave(name, reason),
-      enterAgain: (name) => {
-        if (!this.has(name)) void this.#request(this.#create(name));
-      },
-      scheduler: options.scheduler,
-      log: options.log,
-    });
+    options.nodes?.channels.follow((change) => this.#follow(change));
   }
 
   /** A channel that the bridge is in, or was in when the connection was lost. */
@@ -133,8 +125,9 @@ export class Channels {
     if (leaving !== null) await leaving.promise.catch(() => {});
     const channel = this.#channels.get(key) ?? this.#add(name, use.agent);
     channel.invited = false;
-    channel.use(use.agent, this.#options.scheduler.now());
-    this.#nodes?.used(name, use.agent);
+    const now = this.#options.scheduler.now();
+    channel.use(use.agent, now);
+    this.#options.nodes?.channels.used(name, use.agent, now);
     if (channel.entering !== null) await channel.entering.promise;
     if (channel.recalling !== null) await channel.recalling;
     const noting = use.lasting ? this.#lasting.note(channel, use.agent) : null;
@@ -161,12 +154,13 @@ export class Channels {
     if (this.#lasting.keeps(name) || channel.log.followers > own) return false;
     const after = this.#options.scheduler.now() - IDLE_MILLISECONDS;
     if (channel.isUsed(after) || channel.hasOthers(...this.ownNicks, agent.nick)) return false;
-    return this.#nodes === null || await this.#nodes.release(name, agent.id, after);
+    const { nodes } = this.#options;
+    return nodes === null || await nodes.channels.release(name, agent.id, after);
   }
 
   /** The nicks of this bridge and those of other nodes. */
   get ownNicks(): readonly string[] {
-    return [this.#options.link.nick, ...this.#nodes?.nicks ?? []];
+    return [this.#options.link.nick, ...this.#options.nodes?.peers.nicks ?? []];
   }
 
   /** As {@link AwaitedLogs.await}. */
@@ -210,15 +204,15 @@ export class Channels {
     for (const name of this.#lasting.kept) {
       if (!this.has(name)) this.#create(name);
     }
-    this.#restore(this.#nodes?.current ?? this.#lasting.takeRestored());
+    this.#restore(this.#options.nodes?.channels.current ?? this.#lasting.takeRestored());
     const channels = [...this.#channels.values()];
     await Promise.allSettled(channels.map((channel) => this.#request(channel)));
-    this.#sweep.start();
+    this.#scheduleSweep();
   }
 
   /** Ends every wait for the lost server. The channels stay, with their readers. */
   linkLost(): void {
-    this.#sweep.stop();
+    this.#cancelSweep();
     const error = new Unavailable("The IRC connection was lost");
     for (const channel of [...this.#channels.values()]) {
       const { entering } = channel;
@@ -244,27 +238,70 @@ export class Channels {
 
   /** Updates the members of channels. */
   handle(event: LinkEvent): void {
-    this.#events.handle(event);
+    switch (event.kind) {
+      case "join":
+        return this.#joined(event.channel, event.nick, event.account);
+      case "part":
+        return this.#parted(event.channel, event.nick, event.by ?? null);
+      case "quit":
+        for (const channel of this.#channels.values()) {
+          if (this.#removeMember(channel, event.nick)) this.#news.note(channel, "quit", event.nick);
+        }
+        return;
+      case "nick":
+        for (const channel of this.#channels.values()) {
+          if (!channel.renameMember(event.from, event.to)) continue;
+          this.#news.tell(channel, { kind: "left", nick: event.from });
+          this.#news.tell(channel, { kind: "joined", nick: event.to });
+          this.#news.note(channel, "nick", event.from, { to: event.to });
+        }
+        return;
+      case "names":
+        return this.#named(event.channel, event.nicks);
+      case "topic": {
+        const channel = this.#channels.get(foldCase(event.channel));
+        if (channel === undefined) return;
+        channel.topic = event.topic;
+        return this.#news.tell(channel, { kind: "topic", topic: event.topic });
+      }
+      case "invite":
+        return this.#invited(event.channel);
+      case "refusal":
+        return this.#refused(event.channel, event.reason);
+    }
   }
 
-  #withNodes(nodes: NodeChannelsOptions["nodes"]): NodeChannels {
-    const following: FollowingChannels = {
-      find: (folded) => this.find(folded),
-      enterAlong: ({ name }) => {
-        const { link, max } = this.#options;
-        if (!link.up || this.#channels.size >= max) return null;
-        const channel = this.#create(name);
-        void this.#request(channel);
-        return channel;
-      },
-      leaveAlong: async (channel) => {
-        const reason = "Another node was asked to leave";
-        if (this.#options.link.up) await this.#depart(channel.name, reason);
-        else this.#drop(channel, reason);
-      },
-      release: (folded) => this.#lasting.leftElsewhere(folded),
-    };
-    return new NodeChannels({ ...this.#options, nodes, following });
+  /** Does what the bridge of another node has done. */
+  #follow({ current, removed }: ChannelsChange): void {
+    for (const stored of current) {
+      const channel = this.find(foldCase(stored.name)) ?? this.#enterAlong(stored);
+      if (channel === null) continue;
+      channel.opener = stored.opener;
+      channel.stored ??= Promise.resolve();
+    }
+    for (const folded of removed) {
+      this.#lasting.leftElsewhere(folded);
+      const channel = this.find(folded);
+      if (channel !== null) this.#leaveAlong(channel);
+    }
+  }
+
+  /** Enters a channel, if there is room and a connection. */
+  #enterAlong({ name }: StoredChannel): Channel | null {
+    const { link, max } = this.#options;
+    if (!link.up || this.#channels.size >= max) return null;
+    const channel = this.#create(name);
+    void this.#request(channel);
+    return channel;
+  }
+
+  #leaveAlong(channel: Channel): void {
+    const { link, log } = this.#options;
+    const reason = "Another node was asked to leave";
+    if (!link.up) return this.#drop(channel, reason);
+    this.#depart(channel.name, reason).catch((error: unknown) => {
+      log.warn("The bridge could not leave a channel", { channel: channel.name, error });
+    });
   }
 
   #add(name: string, agent: string | null): Channel {
@@ -340,5 +377,247 @@ export class Channels {
     if (channel.entered) this.#news.note(channel, "part", this.#options.link.nick);
     channel.log.end(reason);
     channel.leaving?.confirm();
+  }
+
+  #joined(name: string, nick: string, account: string | null): void {
+    const channel = this.#channels.get(foldCase(name));
+    if (channel !== undefined) {
+      if (this.#news.isUs(nick)) channel.name = name;
+      channel.addMember(nick);
+      this.#news.tell(channel, { kind: "joined", nick });
+      if (!this.#news.isUs(nick)) this.#news.note(channel, "join", nick, { account });
+      return;
+    }
+    if (!this.#news.isUs(nick) || !isChannelName(name)) return;
+    // A late confirmation, or an operator of the network made us join.
+    if (this.#channels.size >= this.#options.max) {
+      return this.#options.link.part(name, "Too many channels");
+    }
+    this.#create(name).addMember(nick);
+  }
+
+  #parted(name: string, nick: string, by: string | null): void {
+    const channel = this.#channels.get(foldCase(name));
+    if (channel === undefined) return;
+    if (this.#removeMember(channel, nick) && !this.#news.isUs(nick)) {
+      this.#news.note(channel, by === null ? "part" : "kick", nick, { by });
+    }
+    if (!this.#news.isUs(nick)) return;
+    this.#drop(channel, "The bridge left the channel");
+    if (channel.leaving === null) this.#lasting.removedFrom(channel);
+  }
+
+  /** @returns whether it was a member */
+  #removeMember(channel: Channel, nick: string): boolean {
+    if (!channel.removeMember(nick)) return false;
+    this.#news.tell(channel, { kind: "left", nick });
+    return true;
+  }
+
+  #named(name: string, nicks: readonly string[]): void {
+    const channel = this.#channels.get(foldCase(name));
+    if (channel === undefined) return;
+    channel.setMembers(nicks);
+    const isNew = !channel.entered;
+    channel.entered = true;
+    if (isNew) this.#news.note(channel, "join", this.#options.link.nick);
+    if (channel.invited || channel.entering === null) this.#share(channel);
+    if (channel.entering === null) return;
+    const recalling = this.#options.recall(channel).then(() => {
+      if (channel.recalling === recalling) channel.recalling = null;
+    });
+    channel.recalling = recalling;
+    channel.entering.confirm();
+    channel.entering = null;
+  }
+
+  /** Lets other nodes enter a channel that nobody asked this one for. */
+  #share(channel: Channel): void {
+    if (this.#options.nodes === null) return;
+    this.#lasting.note(channel, null)?.catch((error: unknown) => {
+      const { name } = channel;
+      this.#options.log.warn("Other nodes could not be told of a channel", {
+        channel: name,
+        error,
+      });
+    });
+  }
+
+  #invited(name: string): void {
+    const { max, log } = this.#options;
+    if (this.#channels.has(foldCase(name)) || !isChannelName(name)) return;
+    const invited = [...this.#channels.values()].filter((channel) => channel.invited).length;
+    if (invited >= MAX_INVITED || this.#channels.size >= max) {
+      return log.info("An invitation is not followed: too many channels", { channel: name });
+    }
+    this.#add(name, null).invited = true;
+  }
+
+  #refused(name: string, reason: string): void {
+    const channel = this.#channels.get(foldCase(name));
+    if (channel === undefined) return;
+    channel.entering?.refuse(new Conflict(`${channel.name} refuses the bridge: ${reason}`));
+    if (channel.leaving !== null) this.#drop(channel, "The bridge left the channel");
+  }
+
+  #scheduleSweep(): void {
+    this.#cancelSweep();
+    this.#cancelSweep = this.#options.scheduler.after(SWEEP_MILLISECONDS, () => this.#sweep());
+  }
+
+  /** Leaves unused channels, and rejoins kept channels that the bridge was removed from. */
+  #sweep(): void {
+    this.#scheduleSweep();
+    this.#noteUses();
+    for (const channel of [...this.#channels.values()]) {
+      if (!this.#isIdle(channel)) continue;
+      this.#leaveIdle(channel.name).catch((error: unknown) => {
+        const { name } = channel;
+        this.#options.log.warn("The bridge could not leave an idle channel", {
+          channel: name,
+          error,
+        });
+      });
+    }
+    for (const name of this.#lasting.kept) {
+      if (!this.has(name)) void this.#request(this.#create(name));
+    }
+  }
+
+  /** Tells other nodes of uses of channels that have no agent, such as open streams. */
+  #noteUses(): void {
+    const { nodes, scheduler, log } = this.#options;
+    if (nodes === null) return;
+    for (const channel of this.#channels.values()) {
+      const at = channel.log.followers > 0 ? scheduler.now() : channel.anonymousUse;
+      if (at !== null) nodes.channels.used(channel.name, null, at);
+    }
+    nodes.channels.flush().catch((error: unknown) => {
+      log.warn("The use of channels could not be stored", { error });
+    });
+  }
+
+  #isIdle({ name, log, usedAt, entering }: Channel): boolean {
+    if (this.#lasting.keeps(name)) return false;
+    if (this.#options.scheduler.now() - usedAt < IDLE_MILLISECONDS) return false;
+    return log.followers === 0 && entering === null;
+  }
+
+  async #leaveIdle(name: string): Promise<void> {
+    const { nodes, scheduler } = this.#options;
+    if (nodes !== null) {
+      // Other nodes note uses once in a sweep. The leader decides, for all nodes.
+      const after = scheduler.now() - IDLE_MILLISECONDS - 2 * SWEEP_MILLISECONDS;
+      if (!nodes.isLeading() || !await nodes.channels.release(name, null, after)) return;
+    }
+    await this.leave(name, "Nobody reads here");
+  }
+}
+
+/** Tells what happens in the bridge's channels. */
+class ChannelNews {
+  readonly #bridge: { readonly nick: string };
+  readonly #onActivity: (activity: ChannelActivity) => void;
+  readonly #listeners = new Set<ChangeListener>();
+
+  /** @param bridge its nick at any time */
+  constructor(bridge: { readonly nick: string }, onActivity: (activity: ChannelActivity) => void) {
+    this.#bridge = bridge;
+    this.#onActivity = onActivity;
+  }
+
+  /**
+   * Calls a listener with the changes of channels that somebody follows.
+   *
+   * @returns a function that ends the subscription
+   */
+  onChanged(listener: ChangeListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Tells listeners of a change, if somebody follows the channel. */
+  tell({ log }: Channel, change: ChannelChange): void {
+    if (log.followers === 0) return;
+    for (const listener of this.#listeners) listener(log, change);
+  }
+
+  /** Tells what somebody did in a channel. */
+  note(
+    { name }: Channel,
+    kind: ChannelActivity["kind"],
+    nick: string,
+    { account = null, by = null, to = null }: Partial<
+      Pick<ChannelActivity, "account" | "by" | "to">
+    > = {},
+  ): void {
+    const isBridge = this.isUs(nick);
+    this.#onActivity({ kind, channel: name, nick, account, by, to, isBridge });
+  }
+
+  /** Whether a nick is that of the bridge. */
+  isUs(nick: string): boolean {
+    return foldCase(nick) === foldCase(this.#bridge.nick);
+  }
+}
+
+interface AwaitedLog {
+  readonly log: MessageLog<ChannelText>;
+  waiting: number;
+}
+
+/**
+ * Creates the message logs of channels. A reader may wait for a channel that the bridge is not in;
+ * when the bridge enters it, the channel gets the log that the reader waits on.
+ */
+class AwaitedLogs {
+  readonly #capacity: number;
+  readonly #report: Log;
+  /** By the channel's folded name. */
+  readonly #awaited = new Map<string, AwaitedLog>();
+
+  /** @param capacity messages kept for each channel */
+  constructor(capacity: number, report: Log) {
+    this.#capacity = capacity;
+    this.#report = report;
+  }
+
+  /**
+   * The log of a channel that the bridge is not in, for a reader who waits for it.
+   *
+   * @returns the log, and a function that ends the wait
+   */
+  await(name: string): { readonly log: MessageLog<ChannelText>; readonly end: () => void } {
+    const key = foldCase(name);
+    const awaited = this.#awaited.get(key) ?? { log: this.#newLog(name), waiting: 0 };
+    this.#awaited.set(key, awaited);
+    awaited.waiting++;
+    const end = () => {
+      awaited.waiting--;
+      if (awaited.waiting === 0 && this.#awaited.get(key) === awaited) this.#awaited.delete(key);
+    };
+    return { log: awaited.log, end };
+  }
+
+  /** The log for a channel that the bridge enters: the one that readers wait on, or a new one. */
+  take(name: string): MessageLog<ChannelText> {
+    const key = foldCase(name);
+    const log = this.#awaited.get(key)?.log ?? this.#newLog(name);
+    this.#awaited.delete(key);
+    return log;
+  }
+
+  /** Ends the wait of every reader. */
+  close(reason: string): void {
+    for (const { log } of this.#awaited.values()) log.end(reason);
+  }
+
+  #newLog(name: string): MessageLog<ChannelText> {
+    return new MessageLog<ChannelText>({
+      capacity: this.#capacity,
+      onFailure: (error) => {
+        this.#report.error("A reader of a channel failed", { channel: name, error });
+      },
+    });
   }
 }

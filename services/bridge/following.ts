@@ -1,5 +1,5 @@
 import { formatMicroseconds, type Gap, parseMicroseconds, unknownSince } from "../messages/mod.ts";
-import type { ChannelFollower } from "./options.ts";
+import type { ChannelFollower } from "./types.ts";
 import type { Playback, PlaybackChannel } from "./playback.ts";
 
 /** Messages per page from before the start of the log. */

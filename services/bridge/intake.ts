@@ -2,14 +2,12 @@ import { foldCase } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { Channel, HeldMessage } from "./channel.ts";
 import type { Channels } from "./channels.ts";
-import type { LinkMessage } from "./link_events.ts";
-import { isLineOf, MessageIds } from "./message_ids.ts";
-import type { ChannelMessage, HeardAs, HeardMessage } from "./options.ts";
+import { type LinkMessage, textOf, textOfPeer, textOfSent } from "./link_events.ts";
+import { isLineOf, MessageIds } from "./protocol.ts";
+import type { ChannelMessage, HeardAs, HeardMessage } from "./types.ts";
 import type { Echo, Outbox } from "./outbox.ts";
 import type { Playback } from "./playback.ts";
-import type { LineOwner } from "./pending_lines.ts";
-import type { SharedLines } from "./shared_lines.ts";
-import { textOf, textOfPeer, textOfSent } from "./shown.ts";
+import type { LineOwner, SharedLines } from "./shared_lines.ts";
 import type { LineKind, StoredLine } from "./stored_lines.ts";
 
 export interface IntakeOptions {

@@ -1,13 +1,12 @@
 import { Unavailable } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Rate } from "../kernel/token_bucket.ts";
-import type { BridgeLogin } from "./options.ts";
+import type { BridgeLogin } from "./types.ts";
 import type { LinkEvent, PeerBridges } from "./link_events.ts";
 import { DirectSession } from "./direct_session.ts";
 import { LinkSession } from "./link_session.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Delivery, DirectConnect, Session } from "./session.ts";
-import { PlainLines } from "./plain_lines.ts";
 import { type Connect, transportOver } from "./transport.ts";
 
 export interface LinkOptions {
@@ -165,13 +164,12 @@ export class Link {
     const { nick, serverPassword, log } = this.#options;
     const login = await this.#options.login();
     if (this.#stopped !== null) return null;
-    const plain = new PlainLines();
     const onFailure = (error: unknown) => log.error("An IRC line failed", { error });
     const client = new Client({
       nick,
       username: USER_NAME,
       gecos: REAL_NAME,
-      transport: transportOver({ connect, plain, onFailure }),
+      transport: transportOver(connect, onFailure),
       auto_reconnect: false,
       enable_echomessage: true,
       ping_interval: 0,
@@ -185,7 +183,6 @@ export class Link {
     return new LinkSession({
       ...this.#options,
       client,
-      plain,
       login,
       parseLine: ircLineParser,
       onUp: () => this.#opened(),

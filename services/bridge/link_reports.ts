@@ -1,14 +1,13 @@
 import type { Client, ClientEvents, ParsedLine } from "./irc_framework.d.ts";
-import { hasTag, headOf } from "./line_head.ts";
+import { hasTag, headOf } from "./transport.ts";
 import type { LinkEvent, LinkMessage, LinkSpeaker, PeerBridges, PeerProof } from "./link_events.ts";
-import { isMessageId } from "./message_ids.ts";
-import { isSameAccount } from "./names.ts";
-import type { PlainLines } from "./plain_lines.ts";
 import {
   ACTION,
   BOT,
   CTCP,
   EVENT_TELLER,
+  isMessageId,
+  isSameAccount,
   LABELLED_ANSWER,
   NOTICE,
   PLAYBACK,
@@ -48,15 +47,13 @@ export interface EventSink {
 /** What reads the server's lines. */
 export interface LineReaders {
   readonly client: Client;
-  /** Takes lines in the place of the client. */
-  readonly plain: PlainLines;
   /** Parses a line. */
   readonly parseLine: (line: string) => ParsedLine;
 }
 
 /** Reports what the server's lines say, except for the state of the connection. */
 export function reportEvents(
-  { client, plain, parseLine }: LineReaders,
+  { client, parseLine }: LineReaders,
   scheduler: Scheduler,
   sink: EventSink,
 ): void {
@@ -66,7 +63,7 @@ export function reportEvents(
   client.on("batch end chathistory", (batch) => playback.end(batch));
   reportSelf(client, self, sink);
   reportMembers(client, sink);
-  reportMessages({ client, plain }, { self, labels, scheduler, playback, sink });
+  reportMessages(client, { self, labels, scheduler, playback, sink });
   client.on("topic", ({ channel, topic }) => {
     if (channel !== undefined) sink.event({ kind: "topic", channel, topic });
   });
@@ -138,10 +135,7 @@ function reportMembers(client: Client, sink: EventSink): void {
 }
 
 /** Reports messages to show: no CTCP except ACTION. */
-function reportMessages(
-  { client, plain }: Pick<LineReaders, "client" | "plain">,
-  parts: MessageParts,
-): void {
+function reportMessages(client: Client, parts: MessageParts): void {
   const reports = new MessageReports(client, parts);
   client.on("privmsg", (event) => {
     // Some clients omit the end of an ACTION.
@@ -149,7 +143,6 @@ function reportMessages(
     reports.report(event, `* ${speakerOf(event)} ${event.message.slice(ACTION.length)}`);
   });
   client.on("notice", (event) => reports.plain(event, true));
-  plain.onSpeech = ({ event, isNotice }) => reports.report(event, event.message, isNotice);
   client.on("action", (event) => reports.report(event, `* ${speakerOf(event)} ${event.message}`));
 }
 

@@ -1,13 +1,11 @@
 import { Unavailable } from "../errors.ts";
-import { formatTags } from "../irc/mod.ts";
-import type { Rate } from "../kernel/token_bucket.ts";
-import type { BridgeLogin } from "./options.ts";
+import { foldCase, formatTags } from "../irc/mod.ts";
+import { type Rate, TokenBucket } from "../kernel/token_bucket.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { byteLength } from "./composition.ts";
 import type { Client, ParsedLine } from "./irc_framework.d.ts";
 import type { LinkEvent, LinkMessage, PeerBridges } from "./link_events.ts";
 import { reportEvents } from "./link_reports.ts";
-import { Pacer } from "./pacer.ts";
-import { PendingAcks } from "./pending_acks.ts";
-import type { PlainLines } from "./plain_lines.ts";
 import { QUIET, speakerTags } from "./protocol.ts";
 import {
   bytesLeftFor,
@@ -17,7 +15,7 @@ import {
   type SessionOptions,
   UPKEEP_MILLISECONDS,
 } from "./session.ts";
-import { byteLength } from "./text.ts";
+import type { BridgeLogin } from "./types.ts";
 
 /** How long the server may take to register the bridge. */
 const REGISTRATION_MILLISECONDS = 30_000;
@@ -41,10 +39,8 @@ const MAX_JOIN_CHANNELS = 10;
 /** The default nick that receives the password. */
 const NICK_SERVICE = "NickServ";
 
-export interface LinkSessionOptions extends SessionOptions {
+interface LinkSessionOptions extends SessionOptions {
   readonly client: Client;
-  /** Takes lines in the place of the client. */
-  readonly plain: PlainLines;
   /** Parses a line of the server. */
   readonly parseLine: (line: string) => ParsedLine;
   readonly login: BridgeLogin | null;
@@ -190,7 +186,7 @@ export class LinkSession implements Session {
   }
 
   #listen(): void {
-    const { client, plain, parseLine, scheduler } = this.#options;
+    const { client, parseLine, scheduler } = this.#options;
     // The end of a server's greeting: its limits (005) have arrived.
     client.on("motd", () => {
       if (!this.#up) this.#greeted();
@@ -210,7 +206,7 @@ export class LinkSession implements Session {
       if (nick === this.nick && user !== "") this.#userHost = `${user}@${hostname}`;
     });
     this.#listenForLogin();
-    reportEvents({ client, plain, parseLine }, scheduler, {
+    reportEvents({ client, parseLine }, scheduler, {
       peers: this.#options.peers,
       event: (event) => this.#take(event),
       ownHost: (userHost) => this.#userHost = userHost,
@@ -339,5 +335,133 @@ export class LinkSession implements Session {
     this.#pendingAcks.clear();
     this.#up = false;
     this.#options.onClosed(this.#lastWords);
+  }
+}
+
+/**
+ * Sends lines in order, no faster than a network allows. After a silence, a burst may be sent at
+ * once.
+ */
+class Pacer {
+  /** Null without a limit. */
+  readonly #bucket: TokenBucket | null;
+  readonly #scheduler: Scheduler;
+  #queue: (() => void)[] = [];
+  #cancelTimer: (() => void) | null = null;
+
+  /** @param pace null for no limit */
+  constructor(pace: Rate | null, scheduler: Scheduler) {
+    this.#bucket = pace === null ? null : new TokenBucket(pace, scheduler.now());
+    this.#scheduler = scheduler;
+  }
+
+  /** Whether nothing waits. */
+  get idle(): boolean {
+    return this.#queue.length === 0;
+  }
+
+  /** Milliseconds until the last of this many further lines would be sent. */
+  delay(lines: number): number {
+    return this.#bucket?.delay(this.#scheduler.now(), this.#queue.length + lines) ?? 0;
+  }
+
+  /** Queues a task that sends one line. */
+  send(task: () => void): void {
+    if (this.#bucket === null) return task();
+    this.#queue.push(task);
+    if (this.#cancelTimer === null) this.#drain(this.#bucket);
+  }
+
+  /** Drops the queue. */
+  clear(): void {
+    this.#queue = [];
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+  }
+
+  #drain(bucket: TokenBucket): void {
+    this.#cancelTimer = null;
+    while (!this.idle) {
+      const delay = bucket.tryTake(this.#scheduler.now());
+      if (delay > 0) {
+        this.#cancelTimer = this.#scheduler.after(delay, () => this.#drain(bucket));
+        return;
+      }
+      this.#queue.shift()?.();
+    }
+  }
+}
+
+/** A message of ours that is not confirmed yet. */
+interface Unanswered {
+  readonly label: string;
+  readonly channel: string;
+}
+
+/** A message, or a PING sent between messages. */
+type PendingAck = Unanswered | { readonly token: string };
+
+/**
+ * Replies that refuse a JOIN, an INVITE, a change of mode or of nick, and never a message, though
+ * they may name a channel.
+ */
+const NOT_ABOUT_MESSAGES = new Set(
+  "405 431 432 433 437 441 442 443 461 467 471 472 473 474 475 476 479 482 485 489 520".split(" "),
+);
+
+/**
+ * Finds the message that an unlabelled answer is about. The server handles lines in order, so the
+ * answer concerns the first unanswered message to its channel, and an answered PING means that all
+ * messages before it are handled.
+ */
+class PendingAcks {
+  #entries: PendingAck[] = [];
+  #lastToken = 0;
+
+  /** Records an outgoing message. */
+  sent(message: Unanswered): void {
+    this.#entries.push(message);
+  }
+
+  /** Records a PING after all messages so far; returns its token. */
+  barrier(): string {
+    const token = `b${++this.#lastToken}`;
+    this.#entries.push({ token });
+    return token;
+  }
+
+  /** The label of the message that a channel echoed, or null. */
+  echoed(channel: string): string | null {
+    return this.#takeFirst(channel);
+  }
+
+  /**
+   * The label of the message that a reply refuses, or null if it is about something else.
+   *
+   * @param code the number of the reply
+   */
+  refused(channel: string, code: string): string | null {
+    return NOT_ABOUT_MESSAGES.has(code) ? null : this.#takeFirst(channel);
+  }
+
+  /** Messages sent before an answered PING and still unconfirmed, in order. */
+  passed(token: string): Unanswered[] {
+    const end = this.#entries.findIndex((entry) => "token" in entry && entry.token === token);
+    if (end === -1) return [];
+    return this.#entries.splice(0, end + 1).filter((entry) => "label" in entry);
+  }
+
+  /** Forgets everything: the connection is gone. */
+  clear(): void {
+    this.#entries = [];
+  }
+
+  #takeFirst(channel: string): string | null {
+    const key = foldCase(channel);
+    const index = this.#entries.findIndex((entry) =>
+      "label" in entry && foldCase(entry.channel) === key
+    );
+    const [found] = index === -1 ? [] : this.#entries.splice(index, 1);
+    return found !== undefined && "label" in found ? found.label : null;
   }
 }

@@ -1,9 +1,8 @@
 /**
  * The bridge: a bot on IRC whose channels HTTP and MCP clients read and write.
  *
- * {@link Bridge} is what they call. `ChannelEntry` takes callers into channels, as far as
- * `ChannelAccess` lets them; `ChannelReading` answers what was said and who is there; `Posting` says
- * what they want to say. `Channels` are those that the bridge is in, each with its members and its
+ * {@link Bridge} is what they call: it answers what was said and who is there. `ChannelEntry` takes
+ * callers into channels, as far as `ChannelAccess` lets them; `Posting` says what they want to say. `Channels` are those that the bridge is in, each with its members and its
  * `MessageLog`, which history, streams and waiting readers all read and which `Intake` fills.
  *
  * Below, a `Link` is the way to the server, which comes back by itself and tells what happens as
@@ -16,11 +15,10 @@
  * database that gives all nodes the same (`NodeSharing`). The `Outbox` knows which echo belongs to
  * which post, and `Hearing` finds out whether any come. `connectParts` connects them.
  */
-export { Bridge } from "./bridge.ts";
+export { Bridge, type BridgeOptions, readChannelName } from "./bridge.ts";
 export type {
   BridgeEars,
   BridgeLogin,
-  BridgeOptions,
   BridgeStats,
   ChangeListener,
   ChannelActivity,
@@ -37,7 +35,7 @@ export type {
   NewPost,
   Speaker,
   Speakers,
-} from "./options.ts";
+} from "./types.ts";
 export { compose, type Composition, cut, shownLines } from "./composition.ts";
 export {
   type Envelope,
@@ -46,14 +44,11 @@ export {
   readableEnvelope,
   subjectOf,
 } from "./envelope.ts";
-export { readChannelName } from "./names.ts";
-export { type NodeBridge, NodeBridges } from "./node_bridges.ts";
-export type { BridgeNodes } from "./node_sharing.ts";
+export { type BridgeNodes, type NodeBridge, NodeBridges, StoredVisits } from "./node_sharing.ts";
 export { BRIDGE_TAGS, SPEAKER_TAG } from "./protocol.ts";
 export { SharedChannels } from "./shared_channels.ts";
-export { StoredVisits } from "./shared_presence.ts";
 export { type LineStore, type NewLine, type StoredLine, StoredLines } from "./stored_lines.ts";
-export type { MessageArchive } from "./searching.ts";
-export { StoredChannels } from "./stored_channels.ts";
+export type { MessageArchive } from "./playback.ts";
+export { StoredChannels } from "./lasting_channels.ts";
 export type { DirectConnect } from "./session.ts";
 export type { Connect, LineConnection } from "./transport.ts";

@@ -1,15 +1,28 @@
-import { Conflict, Invalid, NotFound, Unavailable } from "../errors.ts";
-import type { Caller, Principal } from "../identity/mod.ts";
+import {
+  Conflict,
+  Invalid,
+  NotFound,
+  type ServiceError,
+  Unauthorized,
+  Unavailable,
+} from "../errors.ts";
+import type { Caller, Identity, Principal } from "../identity/mod.ts";
 import { foldCase, isNick } from "../irc/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
-import type { ChannelEntry } from "./channel_entry.ts";
-import { compose, type Composition, cut, pieces as piecesOf } from "./composition.ts";
+import {
+  byteLength,
+  compose,
+  type Composition,
+  cut,
+  linesOf,
+  pieces as piecesOf,
+  splitLine,
+} from "./composition.ts";
+import type { ChannelEntry } from "./entry.ts";
 import type { Link } from "./link.ts";
 import type { LinkRefusal } from "./link_events.ts";
-import type { Mentions, NewPost, Speaker, Speakers } from "./options.ts";
 import type { Outbox } from "./outbox.ts";
-import type { ChannelAuthorization, Permit } from "./authorization.ts";
-import { byteLength, linesOf, splitLine } from "./text.ts";
+import type { Mentions, NewPost, Speaker, Speakers } from "./types.ts";
 
 /** ERR_NOSUCHNICK: nobody has the nick. */
 const NO_SUCH_NICK = "401";
@@ -23,7 +36,7 @@ const MAX_LATE = 32;
 /** How long an answer waits for the disk, in milliseconds. */
 const LATE_MILLISECONDS = 10_000;
 
-export interface PostingOptions {
+interface PostingOptions {
   /** The bridge's configured nick. */
   readonly nick: string;
   readonly link: Link;
@@ -259,4 +272,63 @@ function refusalError({ code, channel: target, reason }: LinkRefusal): Error {
   }
   const text = `IRC refused the message: ${reason}`;
   return code === UNAVAILABLE ? new Unavailable(text) : new Conflict(text);
+}
+
+/** Tells when credentials have ended. */
+export interface Credentials extends Pick<Identity, "onEnded"> {
+  /** Whether this node knows what others have ended; if not, nobody may speak. */
+  readonly isCurrent: () => boolean;
+}
+
+/** The right to send the lines of one post, which may end while they wait for their turn. */
+interface Permit {
+  /** Why a line may not be sent any more, or null. Ask right before it is sent. */
+  refusal(): ServiceError | null;
+  /** Call this when its lines are sent, or refused. */
+  end(): void;
+}
+
+/** The permits of posts whose lines wait for their turn. */
+export class ChannelAuthorization {
+  readonly #credentials: Credentials | null;
+  /** By the permit: whose credential has ended. */
+  readonly #held = new Set<{ readonly principal: Principal; hasEnded: boolean }>();
+  readonly #unsubscribe: () => void;
+
+  /** @param credentials null if none can end */
+  constructor(credentials: Credentials | null) {
+    this.#credentials = credentials;
+    this.#unsubscribe = credentials?.onEnded((ended) => {
+      for (const held of this.#held) held.hasEnded ||= ended.covers(held.principal);
+    }) ?? (() => {});
+  }
+
+  /**
+   * A permit for a post.
+   *
+   * @param principal whose credential it needs; null for the program's own
+   */
+  of(principal: Principal | null): Permit {
+    const held = principal === null ? null : { principal, hasEnded: false };
+    if (held !== null) this.#held.add(held);
+    return {
+      refusal: () => {
+        if (held?.hasEnded) return new Unauthorized("The credential has ended");
+        return this.#credentials?.isCurrent() ?? true ? null : outdated();
+      },
+      end: () => {
+        if (held !== null) this.#held.delete(held);
+      },
+    };
+  }
+
+  close(): void {
+    this.#unsubscribe();
+  }
+}
+
+function outdated(): Unavailable {
+  return new Unavailable("This node has lost touch with the database; try again", {
+    retryAfterSeconds: 2,
+  });
 }

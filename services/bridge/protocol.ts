@@ -2,8 +2,9 @@
  * What both kinds of session know of the protocol: the bridge's tags, batches and numerics, and how
  * they mark a message.
  */
+import { foldCase } from "../irc/mod.ts";
+import { newUlid } from "../ulid.ts";
 import type { LinkSpeaker } from "./link_events.ts";
-import { isMessageId } from "./message_ids.ts";
 
 /** The marks of a message, as fields of it. */
 export const NOTICE = Object.freeze({ isNotice: true as const });
@@ -64,3 +65,65 @@ export const CTCP = "\x01";
 
 /** The start of an ACTION. */
 export const ACTION = `${CTCP}ACTION `;
+
+/** Whether both are the same account; null is none. */
+export function isSameAccount(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && foldCase(one) === foldCase(other);
+}
+
+/** What tells the lines of one message from those of another. */
+interface HeardLine {
+  /** The id from the server, if the line has one. */
+  readonly id: string | null;
+  readonly nick: string;
+  readonly channel: string;
+  /** Unix milliseconds. */
+  readonly time: number;
+}
+
+/**
+ * The ids of stored lines. The first line of a message has the server's id. The further lines of a
+ * multiline message (IRCv3) follow it without an id, and get one derived from it.
+ */
+export class MessageIds {
+  #last: { readonly message: HeardLine; readonly id: string; lines: number } | null = null;
+
+  /** The id of the next received line. */
+  of(heard: HeardLine): string {
+    return this.given(heard) ?? newUlid(Date.now());
+  }
+
+  /** The same; null if the server gave none, so that others who hear the line know none either. */
+  given(heard: HeardLine): string | null {
+    if (heard.id !== null) {
+      this.#last = { message: heard, id: heard.id, lines: 1 };
+      return heard.id;
+    }
+    const last = this.#last;
+    const { nick, channel, time } = last?.message ?? {};
+    if (last === null || nick !== heard.nick || channel !== heard.channel || time !== heard.time) {
+      return null;
+    }
+    return `${last.id}.${++last.lines}`;
+  }
+}
+
+const MESSAGE_ID = /^[\x21-\x7e]{1,200}$/;
+
+/**
+ * Whether a text can be the id of a message, which is used unchanged in IRC lines, HTTP headers and
+ * event streams.
+ */
+export function isMessageId(text: string): boolean {
+  return MESSAGE_ID.test(text);
+}
+
+/** Whether an id is that of a message or of one of its further lines. */
+export function isLineOf(message: string, id: string): boolean {
+  return id === message || id.startsWith(`${message}.`);
+}
+
+/** The id of the whole message, if this may be the id of a further line of one. */
+export function messageOfLine(id: string): string {
+  return id.replace(/\.\d+$/, "");
+}

@@ -2,7 +2,7 @@ import type { DirectConnection, DirectReceiver } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { LinkEvent, LinkSpeaker } from "./link_events.ts";
-import { byteLength } from "./text.ts";
+import { byteLength } from "./composition.ts";
 
 /** One connection of the bridge, to a network or to the server in this process. */
 export interface Session {

@@ -1,6 +1,6 @@
 import { type Database, type Directory, statement } from "../database/mod.ts";
 import { foldCase } from "../irc/mod.ts";
-import { type ChannelStore, type StoredChannel, StoredChannels } from "./stored_channels.ts";
+import { type ChannelStore, type StoredChannel, StoredChannels } from "./lasting_channels.ts";
 
 /** How long a use counts before this node records the next one, in milliseconds. */
 const USE_MILLISECONDS = 10 * 60_000;

@@ -2,16 +2,6 @@ import { Unavailable } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Channel } from "./channel.ts";
-import { LineCredits } from "./line_credits.ts";
-import {
-  dueOf,
-  dueTimesOf,
-  isLeft,
-  isOwn,
-  type LineOwner,
-  type PendingLine,
-  PendingLines,
-} from "./pending_lines.ts";
 import type { AddedLines, LineStore, NewLine, StoredLine } from "./stored_lines.ts";
 
 /** How long a node that does not lead leaves a line to the leader, in milliseconds. */
@@ -408,4 +398,204 @@ function unreadable(): Unavailable {
 
 function closed(): Unavailable {
   return new Unavailable("The server is shutting down");
+}
+
+/**
+ * Who should store a heard line. `self`: this node, whose bridge said it. `shared`: any node, because
+ * all of them know as much about what this one's bridge said. `anybody`: any node, because others said
+ * it, or another bridge of which this one knows as much. `other`: the node that knows more about it,
+ * as long as that runs. Of any node, the leader is the first.
+ */
+export type LineOwner = "self" | "shared" | "anybody" | "other";
+
+/** A line that the bridge has heard and that is not in the log. */
+interface PendingLine {
+  readonly line: NewLine;
+  readonly owner: LineOwner;
+  /** When this node stores it, in Unix milliseconds. */
+  readonly dueAt: number;
+  state: "waiting" | "storing" | "failed";
+  readonly stored: () => void;
+  readonly failed: (error: Error) => void;
+}
+
+/** Most bytes of pending lines, of all channels together. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** What a pending line takes beside its text, in bytes. */
+const LINE_BYTES = 500;
+
+/** The lines that wait to be stored: of each channel in the order of hearing. */
+class PendingLines {
+  /** By the channel's folded name. */
+  readonly #queues = new Map<string, PendingLine[]>();
+  /** Those of all channels, the oldest first. */
+  readonly #all = new Set<PendingLine>();
+  #bytes = 0;
+
+  /**
+   * Adds a line.
+   *
+   * @returns the lines that had to make room: the oldest of all channels
+   */
+  add(pending: PendingLine): readonly PendingLine[] {
+    const { channel } = pending.line;
+    const queue = this.#queues.get(channel) ?? [];
+    this.#queues.set(channel, queue);
+    queue.push(pending);
+    this.#all.add(pending);
+    this.#bytes += bytesOf(pending);
+    const dropped: PendingLine[] = [];
+    for (const oldest of this.#all) {
+      if (this.#bytes <= MAX_BYTES) break;
+      this.remove(oldest);
+      dropped.push(oldest);
+    }
+    return dropped;
+  }
+
+  /** Whether a line is still pending. */
+  has(pending: PendingLine): boolean {
+    return this.#all.has(pending);
+  }
+
+  /** @returns false if the line was not pending any more */
+  remove(pending: PendingLine): boolean {
+    if (!this.#all.delete(pending)) return false;
+    this.#bytes -= bytesOf(pending);
+    const { channel } = pending.line;
+    const queue = this.#queues.get(channel) ?? [];
+    queue.splice(queue.indexOf(pending), 1);
+    if (queue.length === 0) this.#queues.delete(channel);
+    return true;
+  }
+
+  /** The lines of a channel. */
+  of(channel: string): readonly PendingLine[] {
+    return this.#queues.get(channel) ?? [];
+  }
+
+  /** The lines of each channel. */
+  queues(): readonly (readonly PendingLine[])[] {
+    return [...this.#queues.values()];
+  }
+}
+
+function bytesOf({ line: { message: { text } } }: PendingLine): number {
+  return LINE_BYTES + 2 * text.length;
+}
+
+/** When the lines of a channel are to be stored that wait for no other line. */
+function dueTimesOf(queue: readonly PendingLine[], now: number): number[] {
+  const times: number[] = [];
+  let isBlocked = false;
+  for (const pending of queue) {
+    if (isBlocked && !isOwn(pending)) continue;
+    isBlocked ||= isLeft(pending) && pending.dueAt > now;
+    // What failed is tried again with the next look at the other nodes.
+    if (pending.state === "waiting") times.push(pending.dueAt);
+  }
+  return times;
+}
+
+/** Whether a line is left to one other node. */
+function isLeft({ owner }: PendingLine): boolean {
+  return owner === "other";
+}
+
+/** Whether this node's bridge said a line, and somebody waits until all nodes have it. */
+function isOwn({ owner }: Pick<PendingLine, "owner">): boolean {
+  return owner === "self" || owner === "shared";
+}
+
+/** The lines of a channel to store now, in order: up to the last one whose time has come. */
+function dueOf(queue: readonly PendingLine[], now: number): PendingLine[] {
+  const passing: PendingLine[] = [];
+  let due = 0;
+  let isBlocked = false;
+  for (const pending of queue) {
+    const isDue = pending.dueAt <= now;
+    if (pending.state === "storing" || (isBlocked && !isOwn(pending))) continue;
+    if (isLeft(pending) && !isDue) {
+      isBlocked = true;
+      continue;
+    }
+    passing.push(pending);
+    if (isDue) due = passing.length;
+  }
+  return passing.slice(0, due);
+}
+
+/** How long a line can be on its way to a bridge after another one has heard it, in milliseconds. */
+const LATEST_MILLISECONDS = 60_000;
+
+/** Most lines that can be on their way. */
+const MAX_CREDITS = 10_000;
+
+/** A line that was stored before this node's bridge has heard it. */
+interface Credit {
+  readonly storedAt: number;
+  /** Resolves when all nodes have it. */
+  readonly confirmed: () => Promise<void>;
+}
+
+/**
+ * Lines that another node has stored before this one's bridge has heard them. A network can repeat a
+ * mark, so each stored line stands for one heard line.
+ */
+export class LineCredits {
+  readonly #now: () => number;
+  /** Oldest first, by channel and mark. */
+  readonly #credits = new Map<string, Credit[]>();
+
+  /** @param now Unix milliseconds */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /**
+   * Records a stored line that is still to be heard.
+   *
+   * @param confirmed resolves when all nodes have it
+   */
+  add(line: Pick<NewLine, "channel" | "mark">, confirmed: () => Promise<void>): void {
+    const key = keyOf(line);
+    const credits = this.#creditsOf(key);
+    this.#credits.delete(key);
+    this.#credits.set(key, [...credits, { storedAt: this.#now(), confirmed }].slice(-MAX_CREDITS));
+    this.#forgetLate();
+  }
+
+  /** Takes one for a heard line; null if there is none. */
+  spend(line: Pick<NewLine, "channel" | "mark">): Pick<Credit, "confirmed"> | null {
+    this.#forgetLate();
+    const key = keyOf(line);
+    const [first = null, ...rest] = this.#creditsOf(key);
+    if (rest.length > 0) this.#credits.set(key, rest);
+    else this.#credits.delete(key);
+    return first;
+  }
+
+  clear(): void {
+    this.#credits.clear();
+  }
+
+  /** Those of a mark whose lines can still be on their way. */
+  #creditsOf(key: string): Credit[] {
+    const earliest = this.#now() - LATEST_MILLISECONDS;
+    return (this.#credits.get(key) ?? []).filter(({ storedAt }) => storedAt > earliest);
+  }
+
+  #forgetLate(): void {
+    const earliest = this.#now() - LATEST_MILLISECONDS;
+    for (const [key, credits] of this.#credits) {
+      const isFull = this.#credits.size > MAX_CREDITS;
+      if (!isFull && (credits.at(-1)?.storedAt ?? 0) > earliest) return;
+      this.#credits.delete(key);
+    }
+  }
+}
+
+function keyOf({ channel, mark }: Pick<NewLine, "channel" | "mark">): string {
+  return `${channel} ${mark}`;
 }

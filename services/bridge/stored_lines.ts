@@ -1,8 +1,8 @@
 import { type Compilable, sql } from "kysely";
 import { type Database, statement, type ToldRow, Unchanged } from "../database/mod.ts";
 import { foldCase } from "../irc/mod.ts";
-import { isLineOf } from "./message_ids.ts";
-import type { ChannelText, HeardAs } from "./options.ts";
+import { isLineOf } from "./protocol.ts";
+import type { ChannelText, HeardAs } from "./types.ts";
 
 /** A line of a channel, as one of several nodes has heard it. */
 export interface NewLine {

@@ -4,17 +4,17 @@ export {
   Chats,
   type ChatsOptions,
   type ListedChannel,
+  type NameTest,
   type Present,
   type ReadPositions,
   type SidebarChannel,
 } from "./chats.ts";
 export type { Correspondent } from "../irc/mod.ts";
-export type { NameTest } from "./mention_counts.ts";
 export { readWritten, SLASH_COMMANDS, type SlashCommand, type Written } from "./slash_commands.ts";
-export { PrivateFeed } from "./private_feed.ts";
 export {
   type Conversation,
   Conversations,
   type ConversationsOptions,
   type ListedConversation,
+  PrivateFeed,
 } from "./conversations.ts";

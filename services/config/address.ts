@@ -41,3 +41,28 @@ export function explainListenError(address: Address, error: unknown): string {
   }
   return `This machine cannot listen on ${where}`;
 }
+
+/** How a console's nick ends: see {@linkcode consoleNickOf}. */
+export const CONSOLE = "-console";
+
+/** The keys that give a server's connections to IRC their nicks. */
+interface NamedBridge {
+  readonly node: { readonly name: string };
+  readonly bridge: { readonly nick: string };
+}
+
+/** The nick of a server's bridge: each node has its own. */
+export function bridgeNickOf({ node: { name }, bridge: { nick } }: NamedBridge): string {
+  return name === "" ? nick : `${nick}-${name}`;
+}
+
+/** The nick of a server's connection to the services of an IRC network. */
+export function consoleNickOf(config: NamedBridge): string {
+  return bridgeNickOf(config) + CONSOLE;
+}
+
+/** Whether a text names a database of PostgreSQL. */
+export function isPostgresUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^postgres(?:ql)?:$/.test(url.protocol) && url.pathname.length > 1;
+}

@@ -1,12 +1,9 @@
 import { z } from "zod";
-import { channelName, NICK_PATTERN } from "../irc/mod.ts";
-import { configuredPricesSchema } from "../ledger/prices/schemas.ts";
-import { configuredBackendsSchema } from "../llm/catalog/schemas.ts";
+import { channelName, isNick, NICK_PATTERN } from "../irc/mod.ts";
+import { configuredPricesSchema } from "../ledger/schemas.ts";
+import { configuredBackendsSchema } from "../llm/schemas.ts";
 import { otlpSchema } from "../telemetry/schemas.ts";
-import { parseAddress } from "./address.ts";
-import { checkDatabase, databaseKeys } from "./database.ts";
-import { checkNetwork, networkKeys } from "./network.ts";
-import { checkNode, nodeKeys } from "./node.ts";
+import { CONSOLE, isPostgresUrl, parseAddress } from "./address.ts";
 
 /** A `host:port` that may be empty, which turns the listener off. */
 const optionalAddress = z.string().refine((text) => text === "" || parseAddress(text) !== null, {
@@ -27,6 +24,175 @@ const channel = z.string().refine((text) => channelName(text) !== null, {
 const nick = z.string().regex(NICK_PATTERN, {
   error: "must be an IRC nick of 1 to 64 characters",
 });
+
+/** Keys of `database`. */
+const databaseKeys = z.strictObject({
+  url: z.string().refine((text) => text === "" || isPostgresUrl(text), {
+    error: 'must be a URL such as "postgres://muster@db.example.com/muster", or ""',
+  }).default(""),
+  password_file: z.string().default(""),
+});
+
+/** Finds what contradicts itself. */
+function checkDatabase(
+  { url, password_file: file }: z.infer<typeof databaseKeys>,
+): { readonly path: readonly string[]; readonly message: string }[] {
+  if (file === "") return [];
+  const path = ["database", "password_file"];
+  if (url === "") return [{ path, message: "needs database.url" }];
+  if (!isPostgresUrl(url) || new URL(url).password === "") return [];
+  return [{ path, message: 'must be "" beside a password in database.url' }];
+}
+
+/** Keys of `node`. */
+const nodeKeys = z.strictObject({
+  name: z.string().regex(/^(?:[a-z][a-z0-9-]{0,31})?$/, {
+    error: 'must be 1 to 32 lower-case letters, digits and hyphens, or ""',
+  }).default(""),
+  url: z.string().regex(/^(?:https?:\/\/[^\s/?#]+)?$/, {
+    error: 'must be a URL without a path such as "http://10.0.0.5:8080", or ""',
+  }).default(""),
+});
+
+/** The keys that decide whether a server can be one of several. */
+interface NodeConfig {
+  readonly node: z.infer<typeof nodeKeys>;
+  readonly database: { readonly url: string };
+  readonly irc: { readonly mode: string; readonly history: { readonly persist: boolean } };
+  readonly limits: { readonly idle_seconds: number };
+}
+
+/** A node keeps idle connections for at least so many seconds: others use them for up to five. */
+const LEAST_IDLE_SECONDS = 10;
+
+/** Finds what keeps a server from being one of several. */
+function checkNode(
+  { node, database, irc, limits }: NodeConfig,
+): { readonly path: readonly string[]; readonly message: string }[] {
+  if (node.name === "") {
+    return node.url === "" ? [] : [{ path: ["node", "url"], message: "needs node.name" }];
+  }
+  const path = ["node", "name"];
+  const needs = (isMet: boolean, message: string) => isMet ? [] : [{ path, message }];
+  const isShort = limits.idle_seconds < LEAST_IDLE_SECONDS;
+  return [
+    ...isShort
+      ? [{
+        path: ["limits", "idle_seconds"],
+        message: `must be at least ${LEAST_IDLE_SECONDS} on a node: others keep connections to it`,
+      }]
+      : [],
+    ...needs(!node.name.endsWith(CONSOLE), `must not end in "${CONSOLE}"`),
+    ...needs(node.url !== "", "needs node.url, at which other nodes reach this one"),
+    ...needs(database.url !== "", "needs database.url: nodes cannot share a SQLite file"),
+    ...needs(irc.mode === "external", 'needs "irc.mode: external": nodes share an IRC network'),
+    ...needs(irc.history.persist, "needs irc.history.persist: nodes share inboxes"),
+  ];
+}
+
+const secret = { text: z.string().default(""), file: z.string().default("") };
+
+const serviceNick = z.string().refine(isNick, { error: "must be an IRC nick" });
+
+/** The HTTP API of Ergo: `host:port`, or a URL without a path. */
+const apiAddress = z.string().refine(
+  (text) => text === "" || parseAddress(text) !== null || /^https?:\/\/[^\s/]+\/?$/.test(text),
+  { error: 'must be "host:port", or a URL such as "https://irc.example.com:8089"' },
+);
+
+/** Keys of `irc` that apply if its mode is `external`. */
+const networkKeys = {
+  admins: z.array(z.string()).default([]),
+  addr: z.string().refine((text) => text === "" || /^[^:]|^\[/.test(text), {
+    error: 'must be "host:port"',
+  }).refine((text) => text === "" || parseAddress(text) !== null, {
+    error: 'must be "host:port"',
+  }).default(""),
+  tls: z.strictObject({
+    enabled: z.boolean().default(false),
+    ca: z.string().default(""),
+    server_name: z.string().default(""),
+  }).prefault({}),
+  ergo: z.strictObject({
+    api_addr: apiAddress.default(""),
+    api_token: secret.text,
+    api_token_file: secret.file,
+  }).prefault({}),
+  services: z.strictObject({
+    kind: z.enum(["", "atheme", "anope"], { error: 'must be "atheme", "anope" or ""' }).default(""),
+    account: z.string().default(""),
+    password: secret.text,
+    password_file: secret.file,
+    oper: z.string().default(""),
+    oper_password: secret.text,
+    oper_password_file: secret.file,
+    nickserv: serviceNick.default("NickServ"),
+    chanserv: serviceNick.default("ChanServ"),
+  }).prefault({}),
+};
+
+/** The keys that decide whether a network can be used. */
+interface NetworkConfig {
+  readonly irc: { readonly mode: string } & z.infer<z.ZodObject<typeof networkKeys>>;
+  readonly bridge: {
+    readonly account: string;
+    readonly password: string;
+    readonly password_file: string;
+  };
+}
+
+/** A missing or superfluous key, by its path. */
+interface NetworkProblem {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+/** Finds what keeps a configuration from being used with an external network. */
+function checkNetwork({ irc, bridge }: NetworkConfig): NetworkProblem[] {
+  const problems: NetworkProblem[] = [];
+  const demand = (holds: boolean, path: string, message: string) => {
+    if (!holds) problems.push({ path: path.split("."), message });
+  };
+  const { mode, addr, admins, ergo, services } = irc;
+  const given = (text: string, file: string) => text !== "" || file !== "";
+  const once = (text: string, file: string, path: string) =>
+    demand(text === "" || file === "", path, "is given twice, here and in a file");
+  once(ergo.api_token, ergo.api_token_file, "irc.ergo.api_token");
+  once(services.password, services.password_file, "irc.services.password");
+  once(services.oper_password, services.oper_password_file, "irc.services.oper_password");
+  once(bridge.password, bridge.password_file, "bridge.password");
+  if (mode !== "external") {
+    demand(addr === "", "irc.addr", 'needs "irc.mode: external"');
+    demand(admins.length === 0, "irc.admins", 'needs "irc.mode: external"');
+    return problems;
+  }
+  demand(addr !== "", "irc.addr", 'is needed where "irc.mode" is "external"');
+  const kinds = Number(ergo.api_addr !== "") + Number(services.kind !== "");
+  demand(kinds > 0, "irc.services.kind", 'is needed, or "irc.ergo.api_addr" where it is Ergo');
+  demand(kinds < 2, "irc.services.kind", 'must be "" where "irc.ergo.api_addr" is given');
+  demand(
+    ergo.api_addr === "" || given(ergo.api_token, ergo.api_token_file),
+    "irc.ergo.api_token",
+    'is needed, or "irc.ergo.api_token_file"',
+  );
+  demand(services.oper !== "", "irc.services.oper", "is needed: only an operator ends sessions");
+  demand(
+    given(services.oper_password, services.oper_password_file),
+    "irc.services.oper_password",
+    'is needed, or "irc.services.oper_password_file"',
+  );
+  demand(
+    services.account !== "" || services.kind === "",
+    "irc.services.account",
+    "is needed: services look at its rights",
+  );
+  demand(
+    services.account === "" || given(services.password, services.password_file),
+    "irc.services.password",
+    'is needed for "irc.services.account"',
+  );
+  return problems;
+}
 
 const ircLimits = z.strictObject({
   line_bytes: z.int().min(512).max(65_536).default(8192),

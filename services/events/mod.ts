@@ -16,9 +16,20 @@ export {
   LastingFollowing,
   type LastingFollowingOptions,
 } from "./lasting_following.ts";
-export { Retention, type RetentionOptions } from "./retention.ts";
-export { type EventServices, type EventServicesOptions, openEvents } from "./open.ts";
-export { PROJECT_EVENT_NAMES } from "./project_names.ts";
+export {
+  type EventServices,
+  type EventServicesOptions,
+  openEvents,
+  Retention,
+  type RetentionOptions,
+} from "./open.ts";
+export {
+  type EventTypes,
+  newEvent,
+  type Origin,
+  PROJECT_EVENT_NAMES,
+  type QuestionEvent,
+  SYSTEM,
+} from "./types.ts";
 export type { LastEvent, LoggedEvent } from "./rows.ts";
-export { type EventTypes, newEvent, type Origin, type QuestionEvent, SYSTEM } from "./types.ts";
 export { type LogReport, verifyLog, verifyPostgresLog } from "../database/mod.ts";

@@ -2,6 +2,11 @@
  * The events of projects as streams and webhooks show them: with the API's names and fields
  * (`Notice`), through one reader of the event log (`Feeds`).
  */
-export { type FeedQuery, Feeds, type FeedsOptions } from "./feeds.ts";
-export type { FeedFollower } from "./feed_reading.ts";
-export { type Notice, noticeOf } from "./notices.ts";
+export {
+  type FeedFollower,
+  type FeedQuery,
+  Feeds,
+  type FeedsOptions,
+  type Notice,
+  noticeOf,
+} from "./feeds.ts";

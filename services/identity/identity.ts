@@ -1,14 +1,15 @@
 import { Unauthorized } from "../errors.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Account } from "./accounts.ts";
-import type { EndedListener, Revocations } from "./revocations.ts";
+import type { Refusals } from "./attempts.ts";
 import { acceptedAccount, type Logins } from "./logins.ts";
 import type { OperatorToken } from "./operator_token.ts";
 import { type Credential, OPERATOR, type Principal, type Scope } from "./principal.ts";
-import type { Refusals } from "./refusals.ts";
-import { TokenDigests } from "./token_digests.ts";
+import type { EndedListener, Revocations } from "./revocations.ts";
+import { sameDigest, sha256 } from "./secrets.ts";
 import type { Tokens } from "./tokens.ts";
 
-export interface IdentityOptions {
+interface IdentityOptions {
   readonly operatorToken: OperatorToken;
   readonly tokens: Tokens;
   readonly logins: Logins;
@@ -172,4 +173,37 @@ function agentOf({ id, name }: Account): Principal {
     tokenId: null,
     sessionId: null,
   };
+}
+
+/** Most tokens whose digest is remembered. */
+const MOST_TOKENS = 1000;
+
+/**
+ * SHA-256 digests of tokens, in hex. It remembers those of valid tokens, because a hash takes
+ * longer than the rest of an authentication. A digest alone opens nothing: whether its token is
+ * valid is checked each time.
+ */
+class TokenDigests {
+  readonly #known = new BoundedMap<string, string>(MOST_TOKENS);
+  /** The last one: to compare a token takes less than to look it up. */
+  #last: { readonly token: string; readonly digest: string } | null = null;
+
+  of(token: string): string {
+    const last = this.#last;
+    if (last !== null && sameDigest(last.token, token)) return last.digest;
+    return this.#known.get(token) ?? sha256(token);
+  }
+
+  /** Remembers the digest of a valid token. */
+  remember(token: string, digest: string): void {
+    if (this.#last?.digest === digest) return;
+    this.#last = { token, digest };
+    this.#known.set(token, digest);
+  }
+
+  /** Forgets all tokens, so that an ended one does not stay in memory. */
+  clear(): void {
+    this.#known.clear();
+    this.#last = null;
+  }
 }

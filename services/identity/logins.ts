@@ -1,10 +1,8 @@
 import { TooMany, Unauthorized, Unavailable } from "../errors.ts";
 import type { Account, AccountDirectory, AccountKind } from "./accounts.ts";
-import { placeOf } from "./address.ts";
-import { AttemptLimit } from "./attempt_limit.ts";
+import { AttemptLimit, type LoginMethod, placeOf, type Refusals } from "./attempts.ts";
 import { foldCase, isLoopback } from "../irc/mod.ts";
 import type { Passwords } from "./passwords.ts";
-import type { LoginMethod, Refusals } from "./refusals.ts";
 import {
   checkScramProof,
   type ScramProof,

@@ -15,19 +15,49 @@ export {
   passwordJustChanged,
   type Secret,
 } from "./accounts.ts";
-export { placeOf } from "./address.ts";
-export { AttemptLimit } from "./attempt_limit.ts";
+export {
+  AttemptLimit,
+  type LoginMethod,
+  placeOf,
+  type Refusal,
+  type RefusalReason,
+  Refusals,
+} from "./attempts.ts";
 export { DeferredTimes } from "./deferred_times.ts";
 export { type Ended, type EndedListener, type Ending, Revocations } from "./revocations.ts";
 export { Identity } from "./identity.ts";
-export { type KeyFile, openKeyFile, readKeyFile } from "./key_file.ts";
+export {
+  type KeyFile,
+  newSecret,
+  openKeyFile,
+  readKeyFile,
+  readSecretFile,
+  sameDigest,
+  seal,
+  type SealingKey,
+  type SealingPurpose,
+  SecretFileError,
+  sha256,
+  type TokenKey,
+  unseal,
+} from "./secrets.ts";
 export { acceptedAccount, type LoginAttempt, type LoginOutcome, Logins } from "./logins.ts";
 export { ScramVerifiers } from "./scram.ts";
 export { addressesEverybody, isCommonName, isServiceName, reservedNames } from "./names.ts";
 export { OperatorToken } from "./operator_token.ts";
-export { readPagesHost } from "./pages_host.ts";
-export { PASSWORD_COSTS, type PasswordCosts } from "./password_costs.ts";
-export { isPasswordHash, MAX_PASSWORD_LENGTH, Passwords } from "./passwords.ts";
+export {
+  type IdentityServices,
+  type IdentityServicesOptions,
+  openIdentity,
+  readPagesHost,
+} from "./open.ts";
+export {
+  isPasswordHash,
+  MAX_PASSWORD_LENGTH,
+  PASSWORD_COSTS,
+  type PasswordCosts,
+  Passwords,
+} from "./passwords.ts";
 export {
   type Action,
   authorize,
@@ -42,22 +72,22 @@ export {
   callerOnIrc,
   type Credential,
   GUEST,
+  isOverseer,
   OPERATOR,
   originOf,
   type Principal,
+  quotaFor,
   type Scope,
   SCOPES,
 } from "./principal.ts";
-export { isOverseer, quotaFor } from "./reserve.ts";
-export { type LoginMethod, type Refusal, type RefusalReason, Refusals } from "./refusals.ts";
-export { type IdentityServices, type IdentityServicesOptions, openIdentity } from "./open.ts";
 export type { TokenRequest } from "./schemas.ts";
-export { seal, type SealingKey, type SealingPurpose, unseal } from "./sealing.ts";
-export { readSecretFile, SecretFileError } from "./secret_file.ts";
-export { newSecret, sameDigest, sha256 } from "./secrets.ts";
-export type { TokenKey } from "./token_key.ts";
-export type { Token, TokenFilter } from "./token_lists.ts";
-export { type IssuedToken, MOST_OWN_TOKENS, Tokens } from "./tokens.ts";
+export {
+  type IssuedToken,
+  MOST_OWN_TOKENS,
+  type Token,
+  type TokenFilter,
+  Tokens,
+} from "./tokens.ts";
 export {
   isCsrfToken,
   type ListedSession,

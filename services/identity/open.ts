@@ -3,19 +3,15 @@ import type { Database } from "../database/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { AccountDirectory } from "./accounts.ts";
-import { Revocations } from "./revocations.ts";
-import { Expiries } from "./expiries.ts";
+import { Refusals } from "./attempts.ts";
 import { Identity } from "./identity.ts";
 import { Logins } from "./logins.ts";
 import { reservedNames } from "./names.ts";
-import { OperatorToken } from "./operator_token.ts";
-import { openPagesHost } from "./pages_host.ts";
-import { PASSWORD_COSTS, type PasswordCosts } from "./password_costs.ts";
-import { Passwords } from "./passwords.ts";
-import { Refusals } from "./refusals.ts";
+import { OperatorToken, SharedToken } from "./operator_token.ts";
+import { PASSWORD_COSTS, type PasswordCosts, Passwords } from "./passwords.ts";
+import { Expiries, Revocations } from "./revocations.ts";
 import { ScramVerifiers } from "./scram.ts";
-import { SharedToken } from "./shared_token.ts";
-import { TokenKey } from "./token_key.ts";
+import { readSecretFile, TokenKey, writeSecretFile } from "./secrets.ts";
 import { Tokens } from "./tokens.ts";
 import { WebSessions } from "./web_sessions.ts";
 
@@ -124,4 +120,41 @@ export async function openIdentity(options: IdentityServicesOptions): Promise<Id
       await refusals.flush();
     },
   };
+}
+
+/** The file in the data folder with the label. Without it, the next start makes another one. */
+const FILE = "pages_label";
+
+const LABEL = /^[a-z0-9]{8}$/;
+
+/** The characters of a label: five random bits each. */
+const CHARACTERS = "abcdefghijklmnopqrstuvwxyz234567";
+
+/**
+ * The host of the web pages on this machine, such as `muster-k3x9q2ab.localhost`. A browser sends
+ * the cookies of `127.0.0.1` to every program that listens on one of its ports; to have those of
+ * this host, a program must know its random label. Show it to people, and never to agents.
+ *
+ * @returns null if the folder has no label yet
+ * @throws SecretFileError if the file cannot be read
+ */
+export async function readPagesHost(folder: string): Promise<string | null> {
+  const label = await readSecretFile(join(folder, FILE)) ?? "";
+  return LABEL.test(label) ? `muster-${label}.localhost` : null;
+}
+
+/**
+ * The same; makes the label if the folder has none.
+ *
+ * @throws SecretFileError if the file cannot be used
+ */
+async function openPagesHost(folder: string): Promise<string> {
+  const held = await readPagesHost(folder);
+  if (held !== null) return held;
+  const label = Array.from(
+    crypto.getRandomValues(new Uint8Array(8)),
+    (byte) => CHARACTERS[byte & 31],
+  );
+  await writeSecretFile(join(folder, FILE), label.join(""));
+  return `muster-${label.join("")}.localhost`;
 }

@@ -5,8 +5,7 @@ import type { Projects } from "../projects/mod.ts";
 import type { OperatorToken } from "./operator_token.ts";
 import { tokenRequestSchema } from "./schemas.ts";
 import { Created, SerializedJson, serverOperation } from "./server_operation.ts";
-import type { Token } from "./token_lists.ts";
-import type { Tokens } from "./tokens.ts";
+import type { Token, Tokens } from "./tokens.ts";
 
 /** What the operations on tokens call. */
 interface TokenServices {

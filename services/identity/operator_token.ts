@@ -1,19 +1,35 @@
-import { type Database, Unchanged } from "../database/mod.ts";
+import {
+  type Database,
+  type Directory,
+  type Statement,
+  statement,
+  Unchanged,
+} from "../database/mod.ts";
 import { Conflict, Unavailable } from "../errors.ts";
 import { newEvent, type Origin, SYSTEM } from "../events/mod.ts";
 import type { Log } from "../log.ts";
-import type { Revocations } from "./revocations.ts";
 import { type Caller, originOf } from "./principal.ts";
-import { isPrivate, readSecretFile, SecretFileError, writeSecretFile } from "./secret_file.ts";
-import { newSecret, sameDigest, sha256 } from "./secrets.ts";
-import type { HeldToken, SharedToken } from "./shared_token.ts";
+import type { Revocations } from "./revocations.ts";
+import {
+  isPrivate,
+  newSecret,
+  readSecretFile,
+  sameDigest,
+  seal,
+  type SealingPurpose,
+  SecretFileError,
+  sha256,
+  type TokenKey,
+  unseal,
+  writeSecretFile,
+} from "./secrets.ts";
 
 const TOKEN = /^[0-9A-Fa-f]{64}$/;
 
 /** A text that fits an HTTP header and is too long to guess. */
 const PINNED_TOKEN = /^[\x21-\x7e]{32,512}$/;
 
-export interface OperatorTokenOptions {
+interface OperatorTokenOptions {
   /** The file with the token, for the operator and the commands. */
   readonly path: string;
   /** A token that the operator has chosen, or null. */
@@ -204,4 +220,106 @@ function disagreement(held: HeldToken, wanted: HeldToken): string {
   return wanted.isPinned
     ? "MUSTER_API_TOKEN is another one for the other nodes: set the same for all of them"
     : "MUSTER_API_TOKEN is set for the other nodes: set the same for this one";
+}
+
+/** The key of the token in the settings table; a server that is alone removes what nodes left. */
+const KEY = "nodes.api_token";
+
+const PURPOSE: SealingPurpose = Object.freeze({ purpose: "muster api token ", owner: "" });
+
+/** The API token that all nodes have. */
+interface HeldToken {
+  readonly token: string;
+  /** Whether the environment of each node pins it. */
+  readonly isPinned: boolean;
+}
+
+interface SharedTokenOptions {
+  readonly database: Database;
+  /** The same on all nodes: what it sealed is of no use to a reader of the database. */
+  readonly key: TokenKey;
+}
+
+/** The API token of several nodes, sealed in their database. */
+export class SharedToken implements Directory {
+  readonly tables = ["settings"] as const;
+  readonly #options: SharedTokenOptions;
+  #sealed: string | null = null;
+  #held: HeldToken | null = null;
+  #adopt: (held: HeldToken) => Promise<void> = () => Promise.resolve();
+
+  private constructor(options: SharedTokenOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads the token.
+   *
+   * @throws SecretFileError if it was sealed with another key
+   */
+  static async open(options: SharedTokenOptions): Promise<SharedToken> {
+    const shared = new SharedToken(options);
+    await options.database.keepCurrent(shared);
+    return shared;
+  }
+
+  /** The token; null if no node has stored one. */
+  get held(): HeldToken | null {
+    return this.#held;
+  }
+
+  /**
+   * Sets what takes a token that another node has stored. That node waits for it.
+   *
+   * @param adopt must not throw
+   */
+  onReplaced(adopt: (held: HeldToken) => Promise<void>): void {
+    this.#adopt = adopt;
+  }
+
+  async load(): Promise<void> {
+    const row = await this.#options.database.tables.selectFrom("settings").select("value")
+      .where("key", "=", KEY).executeTakeFirst();
+    const sealed = row?.value ?? null;
+    if (sealed === this.#sealed) return;
+    const opened = sealed === null ? null : await this.#open(sealed);
+    this.#sealed = sealed;
+    this.#held = opened;
+    if (opened !== null) await this.#adopt(opened);
+  }
+
+  /**
+   * The statement that stores a token; its transaction is rolled back as `Unchanged` if another node
+   * has stored one meanwhile.
+   *
+   * @param committed called once it is on disk
+   */
+  async storing(held: HeldToken, committed: () => void): Promise<Statement> {
+    const { database, key } = this.#options;
+    const value = await seal(key, PURPOSE, JSON.stringify(held));
+    const before = this.#sealed ?? "";
+    const storing = database.tables.insertInto("settings").values({ key: KEY, value })
+      .onConflict((conflict) =>
+        conflict.column("key").doUpdateSet({ value }).where("settings.value", "=", before)
+      );
+    return statement(storing, {
+      mustChange: true,
+      committed: () => {
+        this.#sealed = value;
+        this.#held = held;
+        committed();
+      },
+    });
+  }
+
+  async #open(sealed: string): Promise<HeldToken> {
+    const text = await unseal(this.#options.key, PURPOSE, sealed);
+    if (text === null) {
+      throw new SecretFileError(
+        "The API token in the database was sealed with another token_key: copy token_key from " +
+          "another node",
+      );
+    }
+    return JSON.parse(text);
+  }
 }

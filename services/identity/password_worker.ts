@@ -3,7 +3,7 @@
 import { argon2id, argon2Verify } from "hash-wasm";
 import { serveCalls } from "../kernel/serve_calls.ts";
 import { giveWay } from "./thread_priority.ts";
-import type { PasswordAnswer, PasswordRequest } from "./password_protocol.ts";
+import type { PasswordAnswer, PasswordRequest } from "./passwords.ts";
 
 /**
  * The number of passwords after which memory is freed: each takes 19 MiB, which the runtime frees

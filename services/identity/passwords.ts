@@ -1,8 +1,6 @@
 import { Unavailable } from "../errors.ts";
 import { WorkerPool } from "../kernel/worker_pool.ts";
 import { startThread } from "../threads.ts";
-import { PASSWORD_COSTS, type PasswordCosts } from "./password_costs.ts";
-import type { PasswordAnswer, PasswordRequest } from "./password_protocol.ts";
 
 /** Passwords hashed at a time; each takes a core and 19 MiB for about 0.1 s. */
 const WORKERS = 2;
@@ -107,3 +105,34 @@ function tooMany(): Unavailable {
 function cannotCheck(): Unavailable {
   return new Unavailable("Passwords cannot be checked at the moment");
 }
+
+/** How much work it is to check a guess at a password that a person chose. */
+export interface PasswordCosts {
+  /** Memory in KiB, passes and lanes of argon2id (RFC 9106). */
+  readonly argon2: {
+    readonly memorySize: number;
+    readonly iterations: number;
+    readonly parallelism: number;
+  };
+  /** Rounds of PBKDF2 for SCRAM-SHA-256. */
+  readonly scramRounds: number;
+}
+
+/**
+ * The second choice of RFC 9106, as scaled down by OWASP, and as many rounds of PBKDF2 as make a
+ * guess cost the same (OWASP).
+ */
+export const PASSWORD_COSTS: PasswordCosts = {
+  argon2: { memorySize: 19_456, iterations: 2, parallelism: 1 },
+  scramRounds: 600_000,
+};
+
+/** A request to a password worker: to hash a password, or to check one. */
+export type PasswordRequest =
+  | { readonly kind: "hash"; readonly password: string; readonly cost: PasswordCosts["argon2"] }
+  | { readonly kind: "verify"; readonly password: string; readonly hash: string };
+
+/** The worker's answer: a hash, or the result of a check. */
+export type PasswordAnswer =
+  | { readonly kind: "hash"; readonly hash: string }
+  | { readonly kind: "verify"; readonly matches: boolean };

@@ -6,7 +6,7 @@ import { foldCase } from "../irc/mod.ts";
 import { Semaphore } from "../kernel/semaphore.ts";
 import type { Log } from "../log.ts";
 import type { Account, Secret } from "./accounts.ts";
-import type { TokenKey } from "./token_key.ts";
+import type { TokenKey } from "./secrets.ts";
 
 /** Rounds of PBKDF2 for 256 random bits: the minimum of RFC 7677 is enough. */
 const ROUNDS_FOR_RANDOM = 4096;

@@ -8,24 +8,21 @@ import {
 import { Conflict, Invalid, NotFound } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import type { Log } from "../log.ts";
+import { nextTurn } from "../pieces.ts";
 import { newUlid } from "../ulid.ts";
 import type { Account, AccountDirectory } from "./accounts.ts";
 import { DeferredTimes } from "./deferred_times.ts";
-import { type HeldToken, HeldTokens } from "./held_tokens.ts";
-import type { Revocations } from "./revocations.ts";
-import type { Expiries } from "./expiries.ts";
 import { type Caller, originOf, type Principal, type Scope, SCOPES } from "./principal.ts";
+import type { Expiries, Revocations } from "./revocations.ts";
 import type { TokenRequest } from "./schemas.ts";
-import { sha256 } from "./secrets.ts";
-import type { TokenKey } from "./token_key.ts";
-import { type Token, type TokenFilter, TokenLists } from "./token_lists.ts";
+import { sha256, type TokenKey } from "./secrets.ts";
 
 /** A new token, shown once. */
 export interface IssuedToken extends Token {
   readonly token: string;
 }
 
-export interface TokensOptions {
+interface TokensOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
   readonly key: TokenKey;
@@ -378,4 +375,188 @@ export class Tokens implements Directory {
 
 function noSuchToken(id: string): NotFound {
   return new NotFound(`There is no token "${id}"`);
+}
+
+/** A token in memory, without its secret. */
+interface HeldToken {
+  readonly id: string;
+  /** The internal id of the owner's account; null for a project's token. */
+  readonly ownerId: string | null;
+  /** The internal id of the project that it is for; null for an account's token. */
+  readonly projectId: string | null;
+  readonly name: string;
+  /** With implied scopes; shared by tokens with the same scopes. */
+  readonly scopes: ReadonlySet<Scope>;
+  /** Unix milliseconds, or null. */
+  readonly expiresAt: number | null;
+}
+
+/** What the database keeps of a token that a request needs. */
+interface TokenRow {
+  readonly id: string;
+  readonly owner_id: string | null;
+  readonly project_id: string | null;
+  readonly name: string;
+  /** JSON. */
+  readonly scopes: string;
+  readonly expires_at: number | null;
+  readonly token_hash: string;
+}
+
+/** All tokens, by the SHA-256 of each in hex, so that a request needs no read. */
+class HeldTokens {
+  readonly #byHash = new Map<string, HeldToken>();
+  /** Sets of scopes, by the column that holds them. */
+  readonly #scopes = new Map<string, ReadonlySet<Scope>>();
+
+  /** The token with this digest. */
+  get(digest: string): HeldToken | undefined {
+    return this.#byHash.get(digest);
+  }
+
+  /** The token with this id. */
+  withId(id: string): HeldToken | undefined {
+    return this.filter((token) => token.id === id)[0];
+  }
+
+  /** The tokens of which a condition holds, in no order. */
+  filter(isOne: (token: HeldToken) => boolean): HeldToken[] {
+    return [...this.#byHash.values()].filter(isOne);
+  }
+
+  /** Takes a token in. One without an owner and a project is nobody's, and stays out. */
+  add(row: TokenRow): void {
+    const { id, name, owner_id: ownerId, project_id: projectId, expires_at: expiresAt } = row;
+    if (ownerId === null && projectId === null) return;
+    const scopes = this.#scopes.get(row.scopes) ?? withImplied(JSON.parse(row.scopes));
+    this.#scopes.set(row.scopes, scopes);
+    this.#byHash.set(row.token_hash, { id, ownerId, projectId, name, scopes, expiresAt });
+  }
+
+  /** Takes the tokens out of which a condition holds, and returns them. */
+  remove(isGone: (token: HeldToken) => boolean): HeldToken[] {
+    const gone: HeldToken[] = [];
+    for (const [hash, token] of this.#byHash) {
+      if (!isGone(token)) continue;
+      this.#byHash.delete(hash);
+      gone.push(token);
+    }
+    return gone;
+  }
+
+  /** Puts these tokens in the place of all, and returns those that are gone. */
+  replace(rows: readonly TokenRow[]): HeldToken[] {
+    const before = this.filter(() => true);
+    this.#byHash.clear();
+    for (const row of rows) this.add(row);
+    const kept = new Set(Array.from(this.#byHash.values(), ({ id }) => id));
+    return before.filter(({ id }) => !kept.has(id));
+  }
+}
+
+function withImplied(scopes: readonly Scope[]): ReadonlySet<Scope> {
+  const all = new Set(scopes);
+  if (all.has("admin")) all.add("write");
+  if (all.has("write")) all.add("read").add("status:write");
+  return all;
+}
+
+/** Tokens that are read at once; other tasks run in between. */
+const PIECE = 250;
+
+/** A listed token, without its secret. */
+export interface Token {
+  readonly id: string;
+  /** Name of the account that it belongs to; null for a project's token. */
+  readonly owner: string | null;
+  readonly name: string;
+  readonly scopes: Scope[];
+  /** Internal id of the project that it is for; null for an account's token. */
+  readonly project: string | null;
+  /** ISO 8601, as all times here. */
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly last_used: string | null;
+}
+
+/** Which tokens are listed. */
+export interface TokenFilter {
+  /** Those of this account, by its internal id. */
+  readonly ownerId?: string;
+  /** Those of this project, by its internal id. */
+  readonly projectId?: string;
+  readonly ids?: readonly string[];
+}
+
+/** What the database has of a token that is shown, with the name of its owner. */
+interface ListedRow {
+  readonly id: string;
+  readonly owner: string | null;
+  readonly name: string;
+  /** JSON. */
+  readonly scopes: string;
+  readonly project_id: string | null;
+  /** Times are Unix milliseconds. */
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly last_used: number | null;
+}
+
+/** Reads tokens for lists of them. */
+class TokenLists {
+  readonly #database: Database;
+  readonly #lastUsed: Pick<DeferredTimes, "latest">;
+
+  constructor(database: Database, lastUsed: Pick<DeferredTimes, "latest">) {
+    this.#database = database;
+    this.#lastUsed = lastUsed;
+  }
+
+  /** Every token that fits, oldest first. Many are read in pieces, each of which is current. */
+  async list(filter: TokenFilter = {}): Promise<Token[]> {
+    const listed: Token[] = [];
+    for (let last = "";;) {
+      const rows = await this.#read(filter, last);
+      for (const row of rows) listed.push(this.describe(row));
+      if (rows.length < PIECE) return listed;
+      last = rows.at(-1)?.id ?? last;
+      await nextTurn();
+    }
+  }
+
+  describe(row: ListedRow): Token {
+    return {
+      id: row.id,
+      owner: row.owner,
+      name: row.name,
+      scopes: JSON.parse(row.scopes),
+      project: row.project_id,
+      created_at: new Date(row.created_at).toISOString(),
+      expires_at: isoTime(row.expires_at),
+      last_used: isoTime(this.#lastUsed.latest(row.id, row.last_used)),
+    };
+  }
+
+  #read({ ownerId, projectId, ids }: TokenFilter, after: string): Promise<ListedRow[]> {
+    return this.#database.tables.selectFrom("tokens")
+      .leftJoin("accounts", "accounts.id", "tokens.owner_id")
+      .select([
+        "tokens.id",
+        "accounts.name as owner",
+        "tokens.name",
+        "scopes",
+        "project_id",
+        "tokens.created_at",
+        "expires_at",
+        "last_used",
+      ])
+      .$if(ownerId !== undefined, (query) => query.where("owner_id", "=", ownerId ?? null))
+      .$if(projectId !== undefined, (query) => query.where("project_id", "=", projectId ?? null))
+      .$if(ids !== undefined, (query) => query.where("tokens.id", "in", ids ?? []))
+      .where("tokens.id", ">", after).orderBy("tokens.id").limit(PIECE).execute();
+  }
+}
+
+function isoTime(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
 }

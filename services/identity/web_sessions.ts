@@ -11,8 +11,7 @@ import type { Log } from "../log.ts";
 import { newUlid } from "../ulid.ts";
 import type { Account, AccountDirectory } from "./accounts.ts";
 import { DeferredTimes } from "./deferred_times.ts";
-import type { Revocations } from "./revocations.ts";
-import type { Expiries } from "./expiries.ts";
+import type { Expiries, Revocations } from "./revocations.ts";
 import { type Caller, originOf, type Principal, type Scope } from "./principal.ts";
 import { newSecret, sameDigest, sha256 } from "./secrets.ts";
 

@@ -1,12 +1,13 @@
 import type { Roster, RosterEntry } from "../agents/mod.ts";
+import type { AccountDirectory } from "../identity/mod.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { TimedSweep } from "../timed_sweep.ts";
 import { waitInWords } from "../waiting_words.ts";
 import { type AddressedText, type Tracking, UNTRACKED } from "./entry.ts";
 import type { Inbox } from "./inbox.ts";
-import type { InboxStore } from "./inbox_store.ts";
-import type { Sent } from "./sent_messages.ts";
-import type { ReturnNotices } from "./return_notices.ts";
+import type { InboxStore, Sent } from "./inbox_store.ts";
 
 /** Characters of a message that are quoted when it comes back. */
 const MAX_QUOTED = 200;
@@ -24,7 +25,7 @@ export interface BouncesOptions {
 }
 
 /** The inboxes of agents. */
-export interface OpenInboxes {
+interface OpenInboxes {
   inboxOf(agent: RosterEntry): Inbox;
   /** Those that were used since the start. */
   opened(): Iterable<Inbox>;
@@ -105,5 +106,147 @@ export class Bounces {
       tracking: UNTRACKED,
     } as const;
     await this.#inboxes.inboxOf(sender).addOnce(arrival);
+  }
+}
+
+/** Pause before another attempt after a failure. */
+const RETRY_MS = 5000;
+
+interface ExpiriesOptions {
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+  /** Messages that wait for their agents, in the order in which they expire; the first ones. */
+  expiring(): Promise<readonly Sent[]>;
+  /** Returns a message to its sender. */
+  bounce(sent: Sent): Promise<void>;
+}
+
+/** Returns messages to their senders that waited too long for an agent. */
+export class Expiries {
+  readonly #options: ExpiriesOptions;
+  readonly #sweep: TimedSweep;
+
+  constructor(options: ExpiriesOptions) {
+    this.#options = options;
+    const { scheduler, log } = options;
+    this.#sweep = new TimedSweep({
+      scheduler,
+      log,
+      name: "return expired messages",
+      task: () => this.#bounceDue(),
+    });
+  }
+
+  /** Returns the messages that expired while muster was down, and waits for the next one. */
+  start(): void {
+    this.#sweep.start();
+  }
+
+  /** Schedules a check for the time at which a message expires. */
+  expect(expiresAt: number): void {
+    this.#sweep.expect(expiresAt);
+  }
+
+  close(): void {
+    void this.#sweep.close();
+  }
+
+  /** Resolves when no message is on its way back. */
+  async idle(): Promise<void> {
+    await this.#sweep.idle();
+  }
+
+  /** @returns when the next message expires */
+  async #bounceDue(): Promise<number> {
+    const { scheduler, log, expiring, bounce } = this.#options;
+    try {
+      while (!this.#sweep.isClosed) {
+        const now = scheduler.now();
+        const waiting = await expiring();
+        const due = waiting.filter(({ expiresAt }) => (expiresAt ?? Infinity) <= now);
+        if (due.length === 0) return waiting[0]?.expiresAt ?? Infinity;
+        for (const sent of due) await bounce(sent);
+      }
+      return Infinity;
+    } catch (error) {
+      log.warn("Messages could not be returned to their senders yet", { error });
+      return scheduler.now() + RETRY_MS;
+    }
+  }
+}
+
+/** Accounts that are to be told, notices of each, and notices that wait for the start. */
+const MAX_ACCOUNTS = 1000;
+const MAX_NOTICES = 20;
+const MAX_EARLY = 1000;
+
+/** A message of a person or an admin that came back. */
+export interface Returned {
+  /** To whom it was. */
+  readonly agent: RosterEntry;
+  /** The account that wrote it. */
+  readonly senderId: string;
+  /** What became of it. */
+  readonly text: string;
+}
+
+/** How people are told. */
+export interface ReturnWays {
+  /** Notes it in the conversation of an account with an agent, if conversations are kept. */
+  note(agent: RosterEntry, accountId: string, text: string): void;
+  /** The nicks of an account's connections to IRC. */
+  nicksOf(account: string): readonly string[];
+  /** Sends a notice to a nick. */
+  say(nick: string, text: string): void;
+}
+
+/**
+ * Tells people and admins of their messages that came back: in the conversation with the agent, and
+ * on IRC at once or at their next login. What waits for a login is in memory.
+ */
+export class ReturnNotices {
+  readonly #accounts: Pick<AccountDirectory, "get">;
+  /** Texts for accounts that are not on IRC, by name. */
+  readonly #waiting = new BoundedMap<string, string[]>(MAX_ACCOUNTS);
+  /** What came back before it was known how to tell it. */
+  #early: Returned[] = [];
+  #ways: ReturnWays | null = null;
+
+  constructor(accounts: Pick<AccountDirectory, "get">) {
+    this.#accounts = accounts;
+  }
+
+  /** From now on, people are told in these ways. */
+  attach(ways: ReturnWays): void {
+    this.#ways = ways;
+    for (const returned of this.#early) this.take(returned);
+    this.#early = [];
+  }
+
+  take(returned: Returned): void {
+    const ways = this.#ways;
+    if (ways === null) {
+      if (this.#early.length < MAX_EARLY) this.#early.push(returned);
+      return;
+    }
+    const { agent, senderId, text } = returned;
+    const account = this.#accounts.get(senderId);
+    if (account === null || account.kind === "agent") return;
+    ways.note(agent, senderId, text);
+    const nicks = ways.nicksOf(account.name);
+    for (const nick of nicks) ways.say(nick, text);
+    if (nicks.length === 0) this.#keep(account.name, text);
+  }
+
+  /** Tells an account that logged in to IRC what came back while it was away. */
+  greet(account: string, nick: string): void {
+    const texts = this.#waiting.get(account) ?? [];
+    this.#waiting.delete(account);
+    for (const text of texts) this.#ways?.say(nick, text);
+  }
+
+  #keep(account: string, text: string): void {
+    const texts = this.#waiting.get(account) ?? [];
+    this.#waiting.set(account, [...texts, text].slice(-MAX_NOTICES));
   }
 }

@@ -9,8 +9,7 @@ import {
   pastEntry,
   type Tracking,
 } from "./entry.ts";
-import type { InboxStore } from "./inbox_store.ts";
-import type { Sent } from "./sent_messages.ts";
+import type { InboxStore, Sent } from "./inbox_store.ts";
 
 /** Entries kept for each agent. */
 export const INBOX_CAPACITY = 200;

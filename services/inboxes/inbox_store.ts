@@ -3,8 +3,6 @@ import { Unavailable } from "../errors.ts";
 import { DeferredWriter } from "../kernel/deferred_writer.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { type InboxStatements, inboxStatements } from "./inbox_statements.ts";
-import { type Sent, sentMessages, sentOf } from "./sent_messages.ts";
 
 /** Changes of one transaction. */
 const BATCH = 500;
@@ -33,7 +31,7 @@ const GONE_STEP = 250;
 const DUE_PAGE = 500;
 
 /** A stored message of an inbox. */
-export interface StoredMessage {
+interface StoredMessage {
   /** Unix microseconds. */
   readonly time: number;
   readonly id: string;
@@ -54,7 +52,7 @@ interface StoredState {
 }
 
 /** A message with its state. */
-export type StoredEntry = StoredMessage & StoredState;
+type StoredEntry = StoredMessage & StoredState;
 
 /** A stored entry of an inbox; of one that left it, only the id and time. */
 export type Restored =
@@ -418,4 +416,99 @@ function isElsewhere(): Unavailable {
 /** Removes all stored inboxes. */
 export async function forgetStoredInboxes(database: Database): Promise<void> {
   await database.commit({ statements: [statement(database.tables.deleteFrom("inbox_messages"))] });
+}
+
+/** Statements that change the inboxes. They are compiled once; a use gives its own parameters. */
+interface InboxStatements {
+  /**
+   * Adds a message, if its account exists and is not revoked, and has none of the same sender with
+   * the sender's id of it. Parameters: the time, id, kind,
+   * sender, other properties, body, state, the state's time, sender's account, sender's id of the
+   * message, expiry, and account.
+   */
+  readonly insertion: Statement;
+  /** Changes a state. Parameters: the state, its time, the account, the message's time. */
+  readonly mark: Statement;
+  /**
+   * The same for a message that leaves the inbox. Parameters: the state, its time, the empty body,
+   * 0, the account, the message's time.
+   */
+  readonly release: Statement;
+}
+
+/** Compiles the statements for a database. */
+function inboxStatements({ tables }: Database): InboxStatements {
+  const texts = ["id", "kind", "sender", "about", "body", "state"] as const;
+  const insertion = tables.insertInto("inbox_messages")
+    .columns(["account_id", "time", ...texts, "state_at", "sender_id", "client_id", "expires_at"])
+    .expression((builder) => {
+      const number = (name: string) => builder.cast<number>(builder.val(0), "bigint").as(name);
+      const text = (name: string) => builder.cast<string>(builder.val(""), "text").as(name);
+      return builder.selectFrom("accounts").select([
+        "accounts.id as account_id",
+        number("time"),
+        ...texts.map(text),
+        number("state_at"),
+        text("sender_id"),
+        text("client_id"),
+        number("expires_at"),
+      ]).where("accounts.id", "=", "").where("accounts.revoked_at", "is", null);
+    })
+    .onConflict((conflict) => conflict.doNothing());
+  const mark = tables.updateTable("inbox_messages").set({ state: "", state_at: 0 })
+    .where("account_id", "=", "").where("time", "=", 0);
+  const release = tables.updateTable("inbox_messages")
+    .set({ state: "", state_at: 0, body: "", held: 0 })
+    .where("account_id", "=", "").where("time", "=", 0);
+  return {
+    insertion: statement(insertion),
+    mark: statement(mark),
+    release: statement(release),
+  };
+}
+
+/** A message in one inbox, for its sender. */
+export interface Sent {
+  /** The receiver's account. */
+  readonly accountId: string;
+  readonly id: string;
+  /** Unix microseconds. */
+  readonly time: number;
+  readonly state: string;
+  /** Unix milliseconds; 0 if that is unknown. */
+  readonly stateAt: number;
+  readonly senderId: string | null;
+  readonly clientId: string | null;
+  /** Unix milliseconds, or null. */
+  readonly expiresAt: number | null;
+}
+
+/** The query for the rows of {@linkcode sentOf}. */
+function sentMessages({ tables }: Database) {
+  return tables.selectFrom("inbox_messages").select([
+    "account_id",
+    "id",
+    "time",
+    "state",
+    "state_at",
+    "sender_id",
+    "client_id",
+    "expires_at",
+  ]);
+}
+
+/** A row as a sender sees it. */
+function sentOf(row: {
+  readonly account_id: string;
+  readonly id: string;
+  readonly time: number;
+  readonly state: string;
+  readonly state_at: number;
+  readonly sender_id: string | null;
+  readonly client_id: string | null;
+  readonly expires_at: number | null;
+}): Sent {
+  const { account_id: accountId, id, time, state, state_at: stateAt } = row;
+  const { sender_id: senderId, client_id: clientId, expires_at: expiresAt } = row;
+  return { accountId, id, time, state, stateAt, senderId, clientId, expiresAt };
 }

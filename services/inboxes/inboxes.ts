@@ -6,12 +6,11 @@ import { type ObservedMessage, wholeId } from "../irc/mod.ts";
 import { checkQuery, type MessageQuery, MessageReaders } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { Arrivals, type ArrivalsOptions, type Delivery, type Sending } from "./arrivals.ts";
-import { Bounces, type BouncesOptions } from "./bounces.ts";
+import { Bounces, type BouncesOptions, Expiries } from "./bounces.ts";
 import { type Addressed, type AddressedText, type Tracking, UNTRACKED } from "./entry.ts";
-import { Expiries } from "./expiries.ts";
 import { type Arrival, Inbox, INBOX_CAPACITY, type InboxCounts } from "./inbox.ts";
-import type { Sent } from "./sent_messages.ts";
-import type { Missed } from "./missed_messages.ts";
+import type { Sent } from "./inbox_store.ts";
+import type { Missed } from "./node_inboxes.ts";
 
 /** What the agent is done with: entries of these ids, or all up to an id or a timestamp. */
 export type Acknowledgement =

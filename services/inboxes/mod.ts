@@ -2,9 +2,13 @@
  * The inboxes of agents, with private messages and mentions (`Inboxes`), and sending private
  * messages (`DirectMessages`).
  */
-export { InboxPosts } from "./inbox_posts.ts";
-export { type Missed, MissedMessages } from "./missed_messages.ts";
-export { NodeInboxes, type NodeInboxesOptions } from "./node_inboxes.ts";
+export {
+  InboxPosts,
+  type Missed,
+  MissedMessages,
+  NodeInboxes,
+  type NodeInboxesOptions,
+} from "./node_inboxes.ts";
 export {
   DirectMessages,
   type DirectMessagesOptions,
@@ -23,7 +27,7 @@ export {
 } from "./entry.ts";
 export { forgetStoredInboxes, InboxStore, type InboxStoreOptions } from "./inbox_store.ts";
 export { INBOX_CAPACITY, type InboxCounts } from "./inbox.ts";
-export { type Returned, ReturnNotices, type ReturnWays } from "./return_notices.ts";
+export { type Returned, ReturnNotices, type ReturnWays } from "./bounces.ts";
 export type { Delivery } from "./arrivals.ts";
 export {
   type AcknowledgedEntries,

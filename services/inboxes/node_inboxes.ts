@@ -1,6 +1,8 @@
+import type { Selectable } from "kysely";
 import type { Roster, RosterEntry } from "../agents/mod.ts";
-import type { ChannelMessage, HeardMessage } from "../bridge/mod.ts";
 import { inBackground } from "../background.ts";
+import type { ChannelMessage, HeardMessage } from "../bridge/mod.ts";
+import { type Database, type Directory, statement, type Tables } from "../database/mod.ts";
 import { Unavailable } from "../errors.ts";
 import type { Principal } from "../identity/mod.ts";
 import type { ObservedMessage } from "../irc/mod.ts";
@@ -8,12 +10,10 @@ import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { Sweep } from "../sweep.ts";
 import type { Delivery, Sending } from "./arrivals.ts";
-import { type InboxPosts, notificationOf } from "./inbox_posts.ts";
 import type { Acknowledgement, InboxDoor, Inboxes, InboxQuery, Notification } from "./inboxes.ts";
-import type { Missed, MissedMessages } from "./missed_messages.ts";
 
 /** Posted entries that are taken at once. */
-const AT_ONCE = 200;
+const POSTED_AT_ONCE = 200;
 
 /** Pause before another attempt after a failure, in milliseconds. */
 const RETRY_MS = 5000;
@@ -193,7 +193,7 @@ export class NodeInboxes implements InboxDoor {
     const inboxes = this.#inboxes;
     if (inboxes === null) return;
     try {
-      const rows = await posts.waiting(AT_ONCE);
+      const rows = await posts.waiting(POSTED_AT_ONCE);
       if (rows.length === 0) return;
       await inboxes.notify(rows.flatMap((row) => notificationOf(row, roster) ?? []));
       await posts.remove(rows);
@@ -204,5 +204,137 @@ export class NodeInboxes implements InboxDoor {
       this.#cancelRetry();
       this.#cancelRetry = scheduler.after(RETRY_MS, () => this.#sweep.start());
     }
+  }
+}
+
+/** Rows that one statement inserts. */
+const AT_ONCE = 100;
+
+type Row = Selectable<Tables["inbox_posts"]>;
+
+/** Entries that other nodes have written, until the node that keeps the inboxes takes them. */
+export class InboxPosts implements Directory {
+  readonly tables = ["inbox_posts"] as const;
+  readonly #database: Database;
+  #onPosted: () => void = () => {};
+
+  private constructor(database: Database) {
+    this.#database = database;
+  }
+
+  static async open(database: Database): Promise<InboxPosts> {
+    const posts = new InboxPosts(database);
+    await database.keepCurrent(posts);
+    return posts;
+  }
+
+  /** It holds no rows: who takes them reads them. */
+  load(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  announce(): void {
+    this.#onPosted();
+  }
+
+  /** Sets what is called when another node has posted something. */
+  onPosted(listener: () => void): void {
+    this.#onPosted = listener;
+  }
+
+  /**
+   * Posts entries. Resolves when they are on disk.
+   *
+   * @throws Unavailable
+   */
+  async post(entries: readonly Notification[]): Promise<void> {
+    const { tables } = this.#database;
+    for (let at = 0; at < entries.length; at += AT_ONCE) {
+      const rows = entries.slice(at, at + AT_ONCE).map(({ agent, time, entry }) => ({
+        account_id: agent.id,
+        id: entry.id,
+        time,
+        entry: JSON.stringify(entry),
+      }));
+      const insertion = tables.insertInto("inbox_posts").values(rows)
+        .onConflict((conflict) => conflict.columns(["account_id", "id"]).doNothing());
+      await this.#database.commit({ statements: [statement(insertion)] });
+    }
+  }
+
+  /** The first entries that wait. */
+  async waiting(limit: number): Promise<readonly Row[]> {
+    return await this.#database.tables.selectFrom("inbox_posts").selectAll()
+      .orderBy("time").orderBy("id").limit(limit).execute();
+  }
+
+  /** Removes entries that are in the inboxes. */
+  async remove(rows: readonly Row[]): Promise<void> {
+    const { tables } = this.#database;
+    await this.#database.commit({
+      statements: rows.map(({ account_id, id }) =>
+        statement(
+          tables.deleteFrom("inbox_posts").where("account_id", "=", account_id)
+            .where("id", "=", id),
+        )
+      ),
+    });
+  }
+}
+
+/** The entry of a row; null if its agent is gone. */
+function notificationOf(
+  { account_id: accountId, time, entry }: Row,
+  roster: Pick<Roster, "get">,
+): Notification | null {
+  const agent = roster.get(accountId);
+  return agent === null ? null : { agent, time, entry: JSON.parse(entry) };
+}
+
+/** How long a message is kept while another node leads, in milliseconds: far longer than a lease. */
+const KEPT_MS = 120_000;
+
+/** Most messages that are kept; the oldest make room. */
+const MAX_KEPT = 20_000;
+
+/** What a node heard that does not keep the inboxes. */
+export type Missed =
+  | { readonly kind: "heard"; readonly message: HeardMessage }
+  | { readonly kind: "posted"; readonly channel: string; readonly message: ChannelMessage }
+  | { readonly kind: "redacted"; readonly id: string };
+
+interface MissedMessagesOptions {
+  /** Whether another node leads, which has these messages too. */
+  readonly isLed: () => boolean;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/**
+ * What a node heard while another one led, or none did. If it leads next, these messages are in an
+ * inbox already, or they were lost with the earlier leader.
+ */
+export class MissedMessages {
+  readonly #options: MissedMessagesOptions;
+  #kept: { readonly at: number; readonly missed: Missed }[] = [];
+
+  constructor(options: MissedMessagesOptions) {
+    this.#options = options;
+  }
+
+  add(missed: Missed): void {
+    this.#kept.push({ at: this.#options.clock(), missed });
+    if (this.#kept.length >= 2 * MAX_KEPT) this.#kept = this.#kept.slice(-MAX_KEPT);
+    const { clock, isLed } = this.#options;
+    const [oldest] = this.#kept;
+    const isOld = oldest !== undefined && oldest.at < clock() - 2 * KEPT_MS;
+    if (isOld && isLed()) this.#kept = this.#kept.filter(({ at }) => at >= clock() - KEPT_MS);
+  }
+
+  /** All of them, oldest first; they are no longer kept. */
+  take(): readonly Missed[] {
+    const missed = this.#kept.slice(-MAX_KEPT).map((one) => one.missed);
+    this.#kept = [];
+    return missed;
   }
 }

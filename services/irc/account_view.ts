@@ -1,7 +1,6 @@
 /** What the embedding program reads and changes for an account, with or without a connection. */
 
-import { MessageHead } from "./message_head.ts";
-import { joinLines, Outbound, repliedTo, timeOf } from "./outbound.ts";
+import { joinLines, MessageHead, Outbound, repliedTo, timeOf } from "./outbound.ts";
 import { STATUSES } from "./channels/modes.ts";
 import { foldCase } from "./protocol/names.ts";
 import { HistoryKind, type HistoryPart } from "./history/store.ts";

@@ -1,5 +1,5 @@
 import { Admission, type Refusal } from "./admission/admission.ts";
-import { addressNetwork } from "./admission/cloak.ts";
+import { addressNetwork } from "./protocol/addresses.ts";
 import type { Client } from "./client.ts";
 import { ClientConnection, RECEIVED_TAG_BYTES } from "./connection.ts";
 import { ERR_YOUREBANNEDCREEP } from "./protocol/numerics.ts";

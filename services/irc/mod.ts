@@ -4,7 +4,13 @@
  * It imports nothing from the rest of muster. {@linkcode IrcServerOptions} declares what it needs.
  */
 export { IrcServer } from "./server.ts";
-export type { Ban, Bans, BanSubject, BanWish } from "./admission/bans.ts";
+export {
+  type Ban,
+  type Bans,
+  type BanSubject,
+  type BanWish,
+  parseDuration,
+} from "./admission/bans.ts";
 export type { ChannelStanding } from "./channels/access.ts";
 export type {
   ChannelControl,
@@ -23,8 +29,7 @@ export {
   type UnregisteredState,
 } from "./channels/keeping.ts";
 export type { ReleasedNick, Service, ServiceCaller } from "./users/service.ts";
-export { isUnescaped, shortAscii } from "./protocol/ascii.ts";
-export { parseDuration } from "./protocol/duration.ts";
+export { isUnescaped, shortAscii } from "./protocol/text.ts";
 export type { ConnectOptions } from "./server.ts";
 export { acceptConnections, AcceptFailures } from "./transport/accepting.ts";
 export { closeConnection } from "./transport/proxy_protocol.ts";
@@ -78,7 +83,7 @@ export type {
   NewHistoryRecord,
 } from "./history/store.ts";
 export { MARKED_TARGETS, type ReadMarkerStore } from "./history/read_markers.ts";
-export { addressNetwork, isLoopback } from "./admission/cloak.ts";
+export { addressNetwork, isLoopback } from "./protocol/addresses.ts";
 export { formatTags, type Message, parseMessage } from "./protocol/message.ts";
 export {
   CHANNEL_ARGUMENT_PATTERN,

@@ -1,10 +1,8 @@
 /** Outgoing messages, serialised once for each form that clients need. */
-
 import { Cap } from "./protocol/capabilities.ts";
-import { formatTags } from "./protocol/message.ts";
+import { formatParams, formatTags, isMiddle } from "./protocol/message.ts";
 import { looksLikeChannel } from "./protocol/names.ts";
 import { encodedLength, isAsciiLine, oneLine, splitText, truncate } from "./protocol/text.ts";
-import { MessageHead } from "./message_head.ts";
 import { Wire } from "./wire.ts";
 
 /** Longest line without message tags, without its CR LF (RFC 1459). */
@@ -74,7 +72,7 @@ const FORMING = Cap.SERVER_TIME | Cap.MESSAGE_TAGS | Cap.ACCOUNT_TAG;
 const TAKING_LINES = Cap.MULTILINE | Cap.BATCH | Cap.MESSAGE_TAGS;
 
 /** The parts of a message. */
-export interface OutboundOptions {
+interface OutboundOptions {
   readonly head: MessageHead;
   readonly tags: OutboundTags;
   /**
@@ -277,4 +275,53 @@ export function joinLines(lines: readonly MessageLine[]): string {
     text += index === 0 || line.concat ? line.text : `\n${line.text}`;
   }
   return text;
+}
+
+/** The parts of a {@linkcode MessageHead}. */
+interface MessageHeadParts {
+  /** `nick!user@host`, or a server's name. */
+  readonly source: string | null;
+  readonly command: string;
+  /** What comes before the free text. */
+  readonly params: readonly string[];
+}
+
+/** All of a message that comes before its free text, without tags. Messages may share it. */
+export class MessageHead implements MessageHeadParts {
+  readonly source: string | null;
+  readonly command: string;
+  readonly params: readonly string[];
+  /** Source, command and parameters as a part of a line. */
+  readonly text: string;
+  /** The length of the text in UTF-8. */
+  readonly bytes: number;
+
+  constructor(parts: MessageHeadParts) {
+    const { source, command, params } = parts;
+    this.source = source;
+    this.command = command;
+    this.params = params;
+    const text = `${source === null ? "" : `:${source} `}${command}${formatParams(params)}`;
+    const isAscii = isAsciiLine(text);
+    this.text = isAscii ? text : oneLine(text);
+    this.bytes = isAscii ? text.length : encodedLength(this.text);
+  }
+
+  /**
+   * The same with a last parameter that a free text may follow: one that could only end a line
+   * becomes `*`, as the others do.
+   */
+  followed(): MessageHead {
+    const last = this.params.at(-1);
+    if (last === undefined || isMiddle(last)) return this;
+    const { source, command, params } = this;
+    return new MessageHead({ source, command, params: [...params.slice(0, -1), "*"] });
+  }
+
+  /** Whether it has the same parts. */
+  hasParts({ source, command, params }: MessageHeadParts): boolean {
+    return this.source === source && this.command === command &&
+      this.params.length === params.length &&
+      this.params.every((param, index) => param === params[index]);
+  }
 }

@@ -9,7 +9,7 @@ import { Listeners, type ListenOptions } from "./transport/listeners.ts";
 import type { TlsCertificate } from "./transport/tls_port.ts";
 import type { IrcObserver, IrcServerOptions, SpeechGuard } from "./options.ts";
 import { freeNick, isSameAccount } from "./admission/registration.ts";
-import { DirectClient } from "./users/direct_client.ts";
+import { DirectClient } from "./users/virtual_client.ts";
 import { type Service, ServiceUser } from "./users/service.ts";
 import { ServerState } from "./state.ts";
 import {

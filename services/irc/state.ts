@@ -1,19 +1,14 @@
+import { setImmediate } from "node:timers";
 import { PendingLogins } from "./admission/pending_logins.ts";
-import { Cap } from "./protocol/capabilities.ts";
-import { CLOSED_FLAGS, isClosed } from "./channels/closing.ts";
 import { Channel } from "./channels/channel.ts";
-import { clientMessage, type MessageContent } from "./client_message.ts";
+import { CLOSED_FLAGS, isClosed } from "./channels/closing.ts";
 import { isSealed, type Keeping, keptForm, noteMember } from "./channels/keeping.ts";
+import { UserMode } from "./channels/modes.ts";
 import { type Client, type Counters, newCounters } from "./client.ts";
-import { FormerUsers } from "./users/former_users.ts";
 import { History } from "./history/history.ts";
 import { MessageClock } from "./history/message_clock.ts";
+import { ReadMarkers } from "./history/read_markers.ts";
 import { Metadata } from "./metadata/metadata.ts";
-import { UserMode } from "./channels/modes.ts";
-import { Monitors } from "./users/monitors.ts";
-import { foldCase } from "./protocol/names.ts";
-import { newVirtualClient } from "./users/virtual_client.ts";
-import { type Numeric, RPL_MONOFFLINE, RPL_MONONLINE } from "./protocol/numerics.ts";
 import {
   DEFAULT_LIMITS,
   type IrcLimits,
@@ -23,11 +18,14 @@ import {
   type ObservedMessage,
   type SpeechGuard,
 } from "./options.ts";
-import { MessageHead } from "./message_head.ts";
-import { Outbound } from "./outbound.ts";
-import { Pace } from "./pace.ts";
-import { ReadMarkers } from "./history/read_markers.ts";
+import { MessageHead, type MessageText, Outbound, type OutboundTags } from "./outbound.ts";
+import { Cap } from "./protocol/capabilities.ts";
+import { foldCase } from "./protocol/names.ts";
+import { type Numeric, RPL_MONOFFLINE, RPL_MONONLINE } from "./protocol/numerics.ts";
 import type { Reply } from "./reply.ts";
+import { FormerUsers } from "./users/former_users.ts";
+import { Monitors } from "./users/monitors.ts";
+import { newVirtualClient } from "./users/virtual_client.ts";
 
 const SILENT: IrcLogger = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -485,5 +483,88 @@ export class ServerState {
     } catch (error) {
       this.log.error("IRC observer failed", { error });
     }
+  }
+}
+
+/** A message from a client: the parameters, and the free text at its end. */
+export interface MessageContent {
+  readonly params: readonly string[];
+  readonly text?: MessageText | undefined;
+  /** Its id; by default, a new one. */
+  readonly id?: string | undefined;
+  /** The nick of the user on another network for whom the client speaks. */
+  readonly relayedFrom?: string;
+  /** Client-only tags of the message. */
+  readonly clientTags?: readonly (readonly [string, string])[] | undefined;
+}
+
+/** A message from a client, with its time, id and tags about the sender. */
+function clientMessage(
+  client: Client,
+  command: string,
+  { params, text, id, relayedFrom, clientTags }: MessageContent,
+  clock: MessageClock,
+): Outbound {
+  // All members at once: one that is added takes memory of its own.
+  const tags: OutboundTags = {
+    time: clock.nextTimestamp(),
+    milliseconds: clock.stampedAt,
+    msgid: id ?? clock.nextId(),
+    account: client.account,
+    guest: client.account === null ? client.id : undefined,
+    relayer: relayedFrom === undefined ? undefined : client.nick,
+    bot: client.hasMode(UserMode.BOT),
+    client: clientTags,
+  };
+  const head = relayedFrom === undefined ? client.head(command, params) : new MessageHead({
+    source: `${relayedFrom}!${client.user}@${client.host}`,
+    command,
+    params,
+  });
+  return new Outbound({ head, tags, text });
+}
+
+/** How long the long answers of one turn of the event loop may compute in all, in milliseconds. */
+const SLICE = 4;
+
+/** Calls from one look at the clock to the next. */
+const STRIDE = 16;
+
+/**
+ * Long answers, such as that to `LIST *`, are computed in slices. All clients share the time of a
+ * turn, so that many clients with long answers delay others no more than one does.
+ */
+export class Pace {
+  readonly #waiting: (() => void)[] = [];
+  /** When the time of this turn is used up; null if nothing long has begun in it. */
+  #end: number | null = null;
+  #calls = 0;
+
+  /**
+   * Called for each step of a long answer.
+   *
+   * @returns a promise to wait for if the time of this turn is used up; else null
+   */
+  step(): Promise<void> | null {
+    if (this.#end === null) {
+      this.#end = performance.now() + SLICE;
+      this.#nextTurn();
+      return null;
+    }
+    if (this.#calls++ % STRIDE !== 0 || performance.now() < this.#end) return null;
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #nextTurn(): void {
+    setImmediate(() => {
+      this.#end = null;
+      this.#calls = 0;
+      // One answer goes on in each turn: with all at once, each would take a step beyond the time.
+      const resume = this.#waiting.shift();
+      if (resume === undefined) return;
+      this.#end = performance.now() + SLICE;
+      this.#nextTurn();
+      resume();
+    });
   }
 }

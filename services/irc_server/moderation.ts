@@ -1,8 +1,7 @@
 import type { Database, NewEvent } from "../database/mod.ts";
-import { newEvent, type Origin } from "../events/mod.ts";
+import { newEvent, type Origin, SYSTEM } from "../events/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import type { IrcObserver, ObservedActor, ObservedRedaction } from "../irc/mod.ts";
-import { ircOriginOf } from "./origin.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 
@@ -11,7 +10,7 @@ const MAX_PER_MINUTE = 60;
 
 const MINUTE = 60_000;
 
-export interface IrcModerationOptions {
+interface IrcModerationOptions {
   readonly database: Pick<Database, "commit">;
   readonly accounts: Pick<AccountDirectory, "find">;
   readonly scheduler: Scheduler;
@@ -139,4 +138,22 @@ export class IrcModeration implements Required<Pick<IrcObserver, Moderation>> {
       this.#options.log.warn("Events on IRC could not be logged", { error });
     }
   }
+}
+
+/**
+ * The actor of a change on the IRC server, as the event log names it: the account, or without one the
+ * name given to OPER.
+ */
+export function ircOriginOf(
+  accounts: Pick<AccountDirectory, "find">,
+  { nick, account, address, operator }: ObservedActor,
+): Origin {
+  const name = account ?? operator;
+  if (name === undefined) return { ...SYSTEM, actor: `guest:${nick}`, address };
+  const found = accounts.find(name);
+  if (account === null && found?.kind !== "admin") {
+    return { ...SYSTEM, actor: `irc:${name}`, address };
+  }
+  if (found === null) return { ...SYSTEM, actor: `irc:${name}` };
+  return { actor: `${found.kind}:${found.name}`, actorId: found.id, address, cause: null };
 }

@@ -1,3 +1,4 @@
+import { AGENT_TYPES } from "../agents/mod.ts";
 import {
   type Database,
   type Directory,
@@ -5,15 +6,13 @@ import {
   type Statement,
   statement,
 } from "../database/mod.ts";
-import { BudgetUsed, Conflict, NotFound, TooMany } from "../errors.ts";
+import { BudgetUsed, Conflict, Invalid, NotFound, TooMany } from "../errors.ts";
 import { newEvent, type Origin, SYSTEM } from "../events/mod.ts";
-import { type Caller, originOf } from "../identity/mod.ts";
-import { type BudgetName, type BudgetNames, idOf } from "./budget_names.ts";
+import { type Caller, isOverseer, originOf, type Principal } from "../identity/mod.ts";
+import type { Need, NeedSource } from "../needs/mod.ts";
+import { type Amount, endOf, type Period, PERIODS, startOf } from "./records.ts";
 import type { BudgetRequest } from "./schemas.ts";
-import { type Amount } from "./records.ts";
-import { endOf, startOf } from "./periods.ts";
-import type { Counted, Spending } from "./spending.ts";
-import { type BudgetLimits, exhaustion, isOver } from "./budget_limits.ts";
+import { type BudgetScope, type Counted, SCOPES_OF_BUDGETS, type Spending } from "./spending.ts";
 
 /** Most budgets of a server. */
 const MAX_BUDGETS = 1000;
@@ -39,7 +38,7 @@ export interface BudgetStanding {
   readonly endsAt: number;
 }
 
-export interface BudgetsOptions {
+interface BudgetsOptions {
   readonly database: Database;
   readonly spending: Spending;
   readonly names: BudgetNames;
@@ -48,7 +47,7 @@ export interface BudgetsOptions {
 }
 
 /** What is written with a call. */
-export interface Marking {
+interface Marking {
   readonly statements: readonly Statement[];
   readonly events: readonly NewEvent[];
 }
@@ -306,4 +305,203 @@ function keyOf({ period, ...counted }: BudgetName): string {
 
 function subjectOf({ scope, subject }: Counted): string {
   return `${scope} ${subject}`;
+}
+
+/** The limits of a budget; null for no limit. */
+interface BudgetLimits {
+  /** In millionths of a US dollar. */
+  readonly maxCost: number | null;
+  readonly maxTokens: number | null;
+}
+
+/** Whether an amount reaches a percentage of one of the limits. */
+function isOver(
+  { maxCost, maxTokens }: BudgetLimits,
+  { cost, tokens }: Amount,
+  percent: number,
+): boolean {
+  const reaches = (amount: number, limit: number | null) =>
+    limit !== null && amount * 100 >= limit * percent;
+  return reaches(cost, maxCost) || reaches(tokens, maxTokens);
+}
+
+/** What is spent of the limits, in words: `9.80 of 10.00 US dollars`. */
+function exhaustion({ maxCost, maxTokens }: BudgetLimits, { cost, tokens }: Amount): string {
+  return [
+    ...maxCost === null ? [] : [`${dollars(cost)} of ${dollars(maxCost)} US dollars`],
+    ...maxTokens === null ? [] : [`${tokens} of ${maxTokens} tokens`],
+  ].join(" and ");
+}
+
+/** Millionths of a US dollar as dollars, with two digits after the point, or as many as it needs. */
+export function dollars(millionths: number): string {
+  const text = (millionths / 1_000_000).toFixed(6);
+  return text.replace(/0{1,4}$/, "");
+}
+
+/** What a budget is about. There is one of each. */
+export interface BudgetName {
+  readonly scope: BudgetScope;
+  /** An agent's type, the internal id of an agent or a project, or empty. */
+  readonly subject: string;
+  readonly period: Period;
+}
+
+interface BudgetNamesOptions {
+  readonly agents: {
+    find(nick: string): { readonly id: string } | null;
+    get(id: string): { readonly nick: string } | null;
+  };
+  readonly projects: {
+    find(slug: string): { readonly project: { readonly id: string } } | null;
+    get(id: string): { readonly project: { readonly slug: string } } | null;
+  };
+}
+
+/** Names of budgets, such as `agent.scout.day`, `project.demo.month` or `all.day`. */
+export class BudgetNames {
+  readonly #options: BudgetNamesOptions;
+
+  constructor(options: BudgetNamesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @throws Invalid if it is no name of a budget
+   * @throws NotFound if there is no such agent or project
+   */
+  parse(id: string): BudgetName {
+    const parts = id.split(".");
+    const scope = SCOPES_OF_BUDGETS.find((known) => known === parts.at(0));
+    const period = PERIODS.find((known) => known === parts.at(-1));
+    const name = parts.slice(1, -1).join(".");
+    if (scope === undefined || period === undefined || (scope === "all") !== (name === "")) {
+      throw new Invalid(
+        'The name of a budget is "all", "type.TYPE", "agent.NICK" or "project.SLUG", ' +
+          'with ".day" or ".month" at its end',
+      );
+    }
+    return { scope, subject: this.#subjectOf(scope, name), period };
+  }
+
+  /** The name of a budget's subject, empty for `all`; null if it is gone. */
+  nameOf({ scope, subject }: Pick<BudgetName, "scope" | "subject">): string | null {
+    switch (scope) {
+      case "agent":
+        return this.#options.agents.get(subject)?.nick ?? null;
+      case "project":
+        return this.#options.projects.get(subject)?.project.slug ?? null;
+      default:
+        return subject;
+    }
+  }
+
+  #subjectOf(scope: BudgetScope, name: string): string {
+    const found = this.#find(scope, name);
+    if (found === undefined) throw new NotFound(`There is no ${scope} "${name}"`);
+    return found;
+  }
+
+  #find(scope: BudgetScope, name: string): string | undefined {
+    switch (scope) {
+      case "all":
+        return "";
+      case "type":
+        return AGENT_TYPES.find((type) => type === name);
+      case "agent":
+        return this.#options.agents.find(name)?.id;
+      case "project":
+        return this.#options.projects.find(name)?.project.id;
+    }
+  }
+}
+
+/** The whole name of a budget. */
+export function idOf({ scope, subject, period }: BudgetName, name: string | null): string {
+  return scope === "all" ? `all.${period}` : `${scope}.${name ?? subject}.${period}`;
+}
+
+/** A budget, as the API shows it. */
+export interface BudgetView {
+  readonly budget: string;
+  readonly scope: "all" | "type" | "agent" | "project";
+  /** The type, the nick or the slug; empty for `all`. */
+  readonly subject: string;
+  readonly period: "day" | "month";
+  readonly max_cost_micro_usd: number | null;
+  readonly max_tokens: number | null;
+  readonly warn_percent: number;
+  readonly spent_micro_usd: number;
+  readonly spent_tokens: number;
+  readonly state: "open" | "warned" | "exceeded";
+  readonly ends_at: string;
+  readonly set_by: string;
+  readonly set_at: string;
+}
+
+/** @param name the name of its subject */
+export function viewOfBudget(
+  { budget, spent, state, endsAt }: BudgetStanding,
+  name: string,
+): BudgetView {
+  return {
+    budget: idOf(budget, name),
+    scope: budget.scope,
+    subject: name,
+    period: budget.period,
+    max_cost_micro_usd: budget.maxCost,
+    max_tokens: budget.maxTokens,
+    warn_percent: budget.warnPercent,
+    spent_micro_usd: spent.cost,
+    spent_tokens: spent.tokens,
+    state,
+    ends_at: new Date(endsAt).toISOString(),
+    set_by: budget.setBy,
+    set_at: new Date(budget.setAt).toISOString(),
+  };
+}
+
+interface BudgetNeedsOptions {
+  readonly budgets: { list(): Promise<readonly BudgetStanding[]> };
+  /** The name of a budget's subject; null if it is gone. */
+  readonly nameOf: (name: BudgetName) => string | null;
+}
+
+/** Budgets that are used up, or soon will be: an admin raises them, or lets them be. */
+export class BudgetNeeds implements NeedSource {
+  readonly #options: BudgetNeedsOptions;
+
+  constructor(options: BudgetNeedsOptions) {
+    this.#options = options;
+  }
+
+  async needs(reader: Principal): Promise<readonly Need[]> {
+    const standings = await this.#options.budgets.list();
+    return standings.filter(({ state, budget }) =>
+      state !== "open" && (isOverseer(reader) || mayKnow(reader, budget))
+    ).map((standing) => this.#needOf(standing, reader));
+  }
+
+  #needOf({ budget, spent, state, since, endsAt }: BudgetStanding, reader: Principal): Need {
+    const name = this.#options.nameOf(budget);
+    const id = idOf(budget, name);
+    return {
+      kind: "budget",
+      id: `budget/${id}`,
+      title: `Budget ${id}: ${exhaustion(budget, spent)}`,
+      why: state === "exceeded" ? "it is used up, and calls are refused" : "it is almost used up",
+      actors: [],
+      group: "admins",
+      isYours: isOverseer(reader),
+      since,
+      until: endsAt,
+      project: budget.scope === "project" ? name : null,
+      link: "/settings/usage#budgets",
+    };
+  }
+}
+
+/** An agent knows of its own budget. */
+function mayKnow({ id }: Principal, { scope, subject }: BudgetName): boolean {
+  return scope === "agent" && subject === id;
 }

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import { type Database, type Statement, statement } from "../database/mod.ts";
-import { dayOf } from "./periods.ts";
-import type { LedgerEntry } from "./records.ts";
+import type { Log } from "../log.ts";
+import { type Scheduler, untilMultiple } from "../scheduler.ts";
+import { dayOf, type LedgerEntry } from "./records.ts";
 
 /** Rows removed in one transaction, so that no other waits long. */
 const STEP = 2000;
@@ -74,7 +75,7 @@ function added(column: string) {
 }
 
 /** How much of the ledger is kept; 0 means all. */
-export interface LedgerBounds {
+interface LedgerBounds {
   /** Calls with a row of their own. */
   readonly maxCalls: number;
   /** How long a call keeps its own row, in days. */
@@ -87,7 +88,7 @@ export interface LedgerBounds {
  * The statement that removes some of the oldest calls that are not kept, and sums of days that are too
  * old; null if there is nothing to remove. The sums of a day outlive its calls.
  */
-export async function trimming(
+async function trimming(
   { tables }: Pick<Database, "tables">,
   { maxCalls, maxDays, maxUsageDays }: LedgerBounds,
   now: number,
@@ -121,4 +122,62 @@ async function lastBefore(tables: Database["tables"], time: number): Promise<num
   const row = await tables.selectFrom("llm_calls").select("seq").where("ended_at", "<", time)
     .orderBy("ended_at", "desc").limit(1).executeTakeFirst();
   return row?.seq ?? -Infinity;
+}
+
+/** How often the ledger is checked, in milliseconds. */
+const INTERVAL = 600_000;
+
+interface LedgerRetentionOptions {
+  readonly database: Pick<Database, "tables" | "commit">;
+  readonly bounds: LedgerBounds;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/** Removes old rows from the ledger, some at a time. */
+export class LedgerRetention {
+  readonly #options: LedgerRetentionOptions;
+  #cancel: () => void = () => {};
+  #running: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(options: LedgerRetentionOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { maxCalls, maxDays, maxUsageDays } = this.#options.bounds;
+    if (maxCalls + maxDays + maxUsageDays === 0) return;
+    this.#stopped = false;
+    this.#schedule();
+  }
+
+  /** Removes old rows; resolves when no more are due. */
+  async run(): Promise<void> {
+    const { database, bounds, scheduler, log } = this.#options;
+    try {
+      while (!this.#stopped) {
+        const statements = await trimming(database, bounds, scheduler.now());
+        if (statements.length === 0) return;
+        await database.commit({ statements });
+      }
+    } catch (error) {
+      log.warn("Old calls of models could not be removed from the ledger", { error });
+    }
+  }
+
+  /** Stops after the running step. It can start again. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancel();
+    await this.#running;
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    const { scheduler } = this.#options;
+    this.#cancel = scheduler.after(untilMultiple(INTERVAL, scheduler.now()), () => {
+      this.#running = this.run().finally(() => this.#schedule());
+    });
+  }
 }

@@ -2,16 +2,12 @@ import type { Roster } from "../agents/mod.ts";
 import type { Database } from "../database/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { Attribution, type AttributionOptions } from "./attribution.ts";
-import { BudgetNames } from "./budget_names.ts";
-import { BudgetNeeds } from "./budget_needs.ts";
-import { Budgets } from "./budgets.ts";
-import { CallReader } from "./calls.ts";
-import { Ledger } from "./ledger.ts";
-import { LedgerRetention } from "./ledger_retention.ts";
-import { type Price, PRICE_LIST, Prices } from "./prices/mod.ts";
+import { Attribution, type AttributionOptions, Ledger } from "./ledger.ts";
+import { BudgetNames, BudgetNeeds, Budgets } from "./budgets.ts";
+import { CallReader, UsageReader } from "./usage.ts";
+import { LedgerRetention } from "./call_store.ts";
+import { type Price, PRICE_LIST, Prices } from "./prices.ts";
 import { Spending } from "./spending.ts";
-import { UsageReader } from "./usage.ts";
 
 /** How old what was spent may be if other nodes spend too, in milliseconds. */
 const SHARED_AGE = 2000;

@@ -1,6 +1,14 @@
 import type { Database } from "../database/mod.ts";
-import { dayOf, type Period, startOf } from "./periods.ts";
-import { type Amount, type LedgerEntry, NOTHING, type Spender, type Work } from "./records.ts";
+import {
+  type Amount,
+  dayOf,
+  type LedgerEntry,
+  NOTHING,
+  type Period,
+  type Spender,
+  startOf,
+  type Work,
+} from "./records.ts";
 
 /** Whose calls a budget counts. */
 export const SCOPES_OF_BUDGETS = ["all", "type", "agent", "project"] as const;

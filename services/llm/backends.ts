@@ -11,7 +11,7 @@ import {
   keyVariableProblem,
   KNOWN_PROVIDERS,
   type ProviderApi,
-} from "./catalog/mod.ts";
+} from "./catalog.ts";
 import { type Environment, isSet, ownAddress } from "./credentials.ts";
 
 /** Most backends created through the API. */

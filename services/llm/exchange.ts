@@ -12,8 +12,8 @@ import {
 import type { Scheduler } from "../scheduler.ts";
 import { VERSION } from "../version.ts";
 import { isObject, parseJson } from "./json.ts";
-import type { Redactor } from "./redaction.ts";
-import { ToldError } from "./told_error.ts";
+import type { Redactor } from "./credentials.ts";
+import { ToldError } from "./told.ts";
 
 /** Most bytes read of a refusal, and most characters of its reason shown. */
 const MAX_REFUSAL_BYTES = 65_536;

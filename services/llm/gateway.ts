@@ -6,17 +6,21 @@ import type { FinishedCall, Ledger } from "../ledger/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { suggest } from "../spelling/mod.ts";
 import type { Backend, Backends } from "./backends.ts";
-import { Call } from "./call.ts";
-import { type ProviderApi, providerOf } from "./catalog/mod.ts";
+import { type BackendStats, Call, CallStats, type Outcome } from "./call.ts";
+import { type ProviderApi, providerOf } from "./catalog.ts";
 import type { ChatApi } from "./chat/chat.ts";
-import { type Endpoint, endpointOf, type Environment, secretsOf } from "./credentials.ts";
+import {
+  type Endpoint,
+  endpointOf,
+  type Environment,
+  originsOf,
+  Redactor,
+  secretsOf,
+} from "./credentials.ts";
 import { Exchange, type ExchangeLimits } from "./exchange.ts";
 import { isObject, type JsonObject } from "./json.ts";
-import { originsOf } from "./origins.ts";
 import type { CompletionRequest } from "./schemas.ts";
 import { isAllowed } from "./patterns.ts";
-import { Redactor } from "./redaction.ts";
-import { type BackendStats, CallStats, type Outcome } from "./stats.ts";
 import { tokensOfAnswer, tokensOfRequest } from "./told.ts";
 
 /** What a model answered. */
@@ -434,11 +438,11 @@ async function importApi(api: ProviderApi): Promise<ChatApi> {
     case "openai":
       return (await import("./chat/openai.ts")).openai;
     case "anthropic":
-      return (await import("./chat/anthropic.ts")).anthropic;
+      return await (await import("./chat/providers.ts")).anthropic();
     case "gemini":
-      return (await import("./chat/gemini.ts")).gemini;
+      return await (await import("./chat/providers.ts")).gemini();
     case "bedrock":
-      return (await import("./chat/bedrock.ts")).bedrock;
+      return await (await import("./chat/providers.ts")).bedrock();
     case "ollama":
       return (await import("./chat/ollama.ts")).ollama;
   }

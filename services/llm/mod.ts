@@ -9,7 +9,7 @@ export {
   type DiscoveredBackend,
   type KnownProvider,
 } from "./backends.ts";
-export { type BackendChange, type BackendDefinition, type BackendRequest } from "./catalog/mod.ts";
+export type { BackendChange, BackendDefinition, BackendRequest } from "./catalog.ts";
 export type { Environment } from "./credentials.ts";
 export {
   type Completion,
@@ -20,4 +20,4 @@ export {
 } from "./gateway.ts";
 export type { CompletionRequest } from "./schemas.ts";
 export { type Llm, type LlmOptions, openLlm } from "./open.ts";
-export { type BackendStats, LATENCY_BOUNDS, type Outcome } from "./stats.ts";
+export { type BackendStats, LATENCY_BOUNDS, type Outcome } from "./call.ts";

@@ -1,11 +1,10 @@
 import { AwsV4Signer } from "aws4fetch";
 import { z } from "zod";
-import type { ProviderApi } from "./catalog/mod.ts";
+import type { ProviderApi } from "./catalog.ts";
 import { bearerHeaders, keyOf, versioned } from "./chat/chat.ts";
-import type { Endpoint } from "./credentials.ts";
+import { controlPlane, type Endpoint } from "./credentials.ts";
 import { parseJson } from "./json.ts";
-import { requireNoError } from "./told_error.ts";
-import { controlPlane } from "./origins.ts";
+import { requireNoError } from "./told.ts";
 
 /** Bounds of one list of models. */
 const MAX_PAGES = 20;

@@ -1,4 +1,4 @@
-import type { ProviderApi } from "./catalog/mod.ts";
+import type { ProviderApi } from "./catalog.ts";
 
 /**
  * Whether a text matches a pattern, in which `*` stands for any characters and `?` for one. It

@@ -1,6 +1,5 @@
 import { z } from "zod";
-
-export { backendChangeSchema, backendRequestSchema } from "./catalog/schemas.ts";
+import { definitionProblem, keyVariableProblem } from "./catalog.ts";
 
 /** A chat-completions request. Other fields are passed on unread. */
 export const completionRequestSchema = z.looseObject({
@@ -12,3 +11,92 @@ export const completionRequestSchema = z.looseObject({
   stream: z.boolean().nullish().describe("Whether the answer comes as server-sent events"),
 });
 export type CompletionRequest = z.infer<typeof completionRequestSchema>;
+
+const MAX_MODELS = 1000;
+const MAX_PATTERNS = 100;
+
+const slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, {
+  error: "must be 1 to 64 small letters, digits and hyphens, with no hyphen at either end",
+});
+
+const baseUrl = z.string().max(2048).refine(isBaseUrl, {
+  error: "must be an http or https URL without user, query and fragment, or empty",
+}).meta({ pattern: "^(?:https?://[^\\x00-\\x20?#@]+)?$" }).overwrite((text) =>
+  text.replace(/(?<!\/)\/+$/, "")
+)
+  .describe(
+    "Where the provider's API is; empty means the provider's own address",
+  );
+
+const variable = z.string().regex(/^(?:[A-Za-z_][A-Za-z0-9_]{0,127})?$/, {
+  error: "must be the name of an environment variable, or empty",
+}).describe("The environment variable that holds the provider's key, never the key itself");
+
+const models = z.array(z.string().min(1).max(256)).max(MAX_MODELS, {
+  error: `must be at most ${MAX_MODELS} models`,
+});
+
+const patterns = z.array(z.string().min(1).max(256)).max(MAX_PATTERNS, {
+  error: `must be at most ${MAX_PATTERNS} patterns`,
+});
+
+const fields = {
+  provider: slug.describe("A known provider, or any other name with a base_url"),
+  base_url: baseUrl,
+  api_key_env: variable,
+  models: models.describe("Models that it is known to have until it is asked"),
+  allow: patterns.describe('Models to let through, with "*" and "?"; none means all'),
+  block: patterns.describe('Models to refuse, with "*" and "?"; stronger than allow'),
+};
+
+const noKey = z.never({
+  error: "is not taken: a key stays in the environment, and api_key_env names its variable",
+}).meta({ type: "null", not: {}, description: "Never taken; a key stays in the environment" })
+  .optional();
+
+const definition = {
+  name: slug,
+  provider: fields.provider,
+  base_url: fields.base_url.default(""),
+  api_key_env: fields.api_key_env.default(""),
+  models: fields.models.default([]),
+  allow: fields.allow.default([]),
+  block: fields.block.default([]),
+};
+
+/** The request for a new backend. */
+export const backendRequestSchema = z.object({ ...definition, api_key: noKey });
+export type BackendRequest = z.infer<typeof backendRequestSchema>;
+
+/** The request to change a backend; missing fields stay. */
+export const backendChangeSchema = z.object({ ...fields, name: slug, api_key: noKey }).partial();
+export type BackendChange = z.infer<typeof backendChangeSchema>;
+
+/** The stored definition of a backend. */
+export type BackendDefinition = Readonly<Omit<BackendRequest, "api_key">>;
+
+/** The backends of a configuration file. */
+export const configuredBackendsSchema = z.array(
+  z.strictObject(definition).superRefine((backend, context) => {
+    const message = definitionProblem(backend);
+    if (message !== null) context.addIssue({ code: "custom", path: ["base_url"], message });
+    // The operator wrote it; but muster's own secrets go to nobody.
+    const own = keyVariableProblem(backend.api_key_env, [backend.api_key_env]);
+    if (own !== null) context.addIssue({ code: "custom", path: ["api_key_env"], message: own });
+  }),
+).max(100).superRefine((backends, context) => {
+  const names = new Set<string>();
+  for (const [index, { name }] of backends.entries()) {
+    if (names.has(name)) {
+      context.addIssue({ code: "custom", path: [index, "name"], message: `"${name}" is taken` });
+    }
+    names.add(name);
+  }
+});
+
+function isBaseUrl(text: string): boolean {
+  if (text === "") return true;
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === "" &&
+    url.password === "" && !/[?#\s]/.test(text);
+}

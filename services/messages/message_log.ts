@@ -1,6 +1,4 @@
 import { Invalid } from "../errors.ts";
-import { MicrosecondTexts, parseMicroseconds, Stamps } from "./timestamp.ts";
-import { Window } from "./window.ts";
 
 /** The common properties of messages. */
 export interface LoggedMessage {
@@ -52,7 +50,7 @@ interface Subscription<Message> {
   open: boolean;
 }
 
-export interface MessageLogOptions {
+interface MessageLogOptions {
   /** The number of messages kept, at least 1. */
   readonly capacity: number;
   /** Most UTF-16 units of their texts together; the newest message is always kept. */
@@ -395,4 +393,122 @@ export class MessageLog<Message extends LoggedMessage> {
 /** The error for a cursor that names no known message. */
 export function unknownSince(): Invalid {
   return new Invalid('"since" must be an ISO 8601 time or the id of a message that is still kept');
+}
+
+/** The least number of empty places that are given back. */
+const LEAST_ROOM = 16;
+
+/**
+ * A list that grows at its end and is dropped from its start. An array that is shifted for each new
+ * item moves through memory, and is copied each time that it reaches the end of its room.
+ */
+export class Window<Item extends object> {
+  readonly #items: (Item | undefined)[] = [];
+  /** Where the first item is; the places before it are empty. */
+  #first = 0;
+
+  get length(): number {
+    return this.#items.length - this.#first;
+  }
+
+  /** The item at an index from 0; undefined beyond the last. */
+  at(index: number): Item | undefined {
+    return this.#items[this.#first + index];
+  }
+
+  get last(): Item | undefined {
+    return this.#items[this.#items.length - 1];
+  }
+
+  push(item: Item): void {
+    this.#items.push(item);
+  }
+
+  /** Drops the first item. */
+  shift(): Item | undefined {
+    const item = this.#items[this.#first];
+    if (item === undefined) return undefined;
+    this.#items[this.#first++] = undefined;
+    if (this.#first >= Math.max(LEAST_ROOM, this.length)) {
+      this.#items.splice(0, this.#first);
+      this.#first = 0;
+    }
+    return item;
+  }
+
+  /** The items from an index up to another one, as of `Array.slice` for indexes from 0. */
+  slice(from: number, to: number = this.length): Item[] {
+    return this.#items.slice(this.#first + from, this.#first + to) as Item[];
+  }
+
+  /** Removes so many items at an index, and returns them. */
+  remove(index: number, count: number): Item[] {
+    return this.#items.splice(this.#first + index, count) as Item[];
+  }
+}
+
+/**
+ * Times of messages: whole microseconds since 1970, which a number holds exactly until the year
+ * 2255, written as ISO 8601 in UTC with six digits after the second.
+ */
+
+/** Of a second. */
+const MICROSECONDS = 1_000_000;
+
+const ISO_8601 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
+
+/** Assigns each message of a log a strictly increasing time. */
+export class Stamps {
+  #last: number;
+
+  /** @param last the time of the message before the first, in microseconds since 1970 */
+  constructor(last = 0) {
+    this.#last = last;
+  }
+
+  /** Microseconds since 1970 for the next message, accepted at the given time in milliseconds. */
+  next(milliseconds: number): number {
+    this.#last = Math.max(milliseconds * 1000, this.#last + 1);
+    return this.#last;
+  }
+}
+
+/**
+ * Formats times as {@link formatMicroseconds} does. Times of the same second share their beginning,
+ * which takes the most work.
+ */
+class MicrosecondTexts {
+  #second = NaN;
+  /** To the point after the second. */
+  #start = "";
+
+  /** @param microseconds since 1970 */
+  of(microseconds: number): string {
+    const second = Math.floor(microseconds / MICROSECONDS);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#start = formatMicroseconds(second * MICROSECONDS).slice(0, -"000000Z".length);
+    }
+    return `${this.#start}${String(microseconds - second * MICROSECONDS).padStart(6, "0")}Z`;
+  }
+}
+
+/** Formats microseconds since 1970 as `2026-11-20T23:18:00.123456Z`. */
+export function formatMicroseconds(microseconds: number): string {
+  const milliseconds = Math.floor(microseconds / 1000);
+  const rest = String(microseconds % 1000).padStart(3, "0");
+  return `${new Date(milliseconds).toISOString().slice(0, -1)}${rest}Z`;
+}
+
+/**
+ * Parses an ISO 8601 time with a zone; truncates it to microseconds.
+ *
+ * @returns microseconds since 1970, or null if the text is not such a time
+ */
+export function parseMicroseconds(text: string): number | null {
+  const [, seconds, fraction = "", zone] = ISO_8601.exec(text) ?? [];
+  if (seconds === undefined || zone === undefined) return null;
+  const milliseconds = Date.parse(`${seconds}${zone}`);
+  if (Number.isNaN(milliseconds)) return null;
+  return milliseconds * 1000 + Number(fraction.slice(0, 6).padEnd(6, "0"));
 }

@@ -5,13 +5,21 @@
 export {
   type Follower,
   type FollowerGroup,
+  formatMicroseconds,
   type Gap,
   type Logged,
   type LoggedMessage,
   MessageLog,
+  parseMicroseconds,
   type PastMessage,
+  Stamps,
   unknownSince,
 } from "./message_log.ts";
-export { isSought, type MessageSearch, parseSearch } from "./message_search.ts";
-export { formatMicroseconds, parseMicroseconds, Stamps } from "./timestamp.ts";
-export { checkQuery, type MessageQuery, MessageReaders } from "./readers.ts";
+export {
+  checkQuery,
+  isSought,
+  type MessageQuery,
+  MessageReaders,
+  type MessageSearch,
+  parseSearch,
+} from "./readers.ts";

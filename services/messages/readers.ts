@@ -1,6 +1,7 @@
+import { CallerQuota, type Holder } from "../caller_quota.ts";
 import type { EarlyEnd } from "../early_end.ts";
 import { Invalid } from "../errors.ts";
-import { CallerQuota, type Holder } from "../caller_quota.ts";
+import { foldCase } from "../irc/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Follower, Gap, Logged, LoggedMessage, MessageLog } from "./message_log.ts";
 
@@ -44,7 +45,7 @@ export function checkQuery(
   checkRange("wait_seconds", waitSeconds ?? 0, 0, MAX_WAIT_SECONDS);
 }
 
-export interface MessageReadersOptions {
+interface MessageReadersOptions {
   readonly scheduler: Scheduler;
   /** How many readers may wait; {@linkcode MAX_READERS} by default. */
   readonly max?: number;
@@ -141,4 +142,38 @@ function lengthOf(milliseconds: number, now: number): number {
 function checkRange(name: string, value: number, least: number, most: number): void {
   if (Number.isInteger(value) && value >= least && value <= most) return;
   throw new Invalid(`"${name}" must be a whole number from ${least} to ${most}`);
+}
+
+/** What a search of messages looks for. A message must have all of it. */
+export interface MessageSearch {
+  /** Parts of its text, in lower case. */
+  readonly words: readonly string[];
+  /** The nick of its speaker, folded; more than one finds nothing. */
+  readonly speakers: readonly string[];
+}
+
+/** Parses what a person searches for: words, and the nick of a speaker after `from:`. */
+export function parseSearch(text: string): MessageSearch {
+  const words = new Set(text.toLowerCase().split(/\s+/).filter((word) => word !== ""));
+  const [speakers, others] = [
+    [...words].filter(isSpeaker),
+    [...words].filter((one) => !isSpeaker(one)),
+  ];
+  return { words: others, speakers: speakers.map((word) => foldCase(word.slice(FROM.length))) };
+}
+
+const FROM = "from:";
+
+function isSpeaker(word: string): boolean {
+  return word.startsWith(FROM);
+}
+
+/** Whether a message is what is searched for, whatever the case of its letters. */
+export function isSought(
+  { words, speakers }: MessageSearch,
+  { nick, text }: { readonly nick: string; readonly text: string },
+): boolean {
+  if (speakers.some((speaker) => speaker !== foldCase(nick))) return false;
+  const lower = text.toLowerCase();
+  return words.every((word) => lower.includes(word));
 }

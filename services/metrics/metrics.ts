@@ -1,7 +1,6 @@
+import process from "node:process";
+import { type Scheduler, untilMultiple } from "../scheduler.ts";
 import { VERSION } from "../version.ts";
-import { watchEventLoop } from "./event_loop.ts";
-import { addProcessFigures } from "./process_figures.ts";
-import type { Scheduler } from "../scheduler.ts";
 import { MetricHistory } from "./history.ts";
 import { type Counter, type Histogram, Registry } from "./registry.ts";
 import { addSources, type MetricSources } from "./sources.ts";
@@ -110,4 +109,52 @@ export class Metrics {
     this.#stopWatching();
     this.history.close();
   }
+}
+
+/** How often the delay is measured, in milliseconds: at its multiples, together with other timers. */
+const INTERVAL = 1000;
+
+/**
+ * Measures how late timers run, which is how long any other due task must wait.
+ *
+ * @param observe receives each delay, in seconds
+ * @returns a function that ends it
+ */
+function watchEventLoop(observe: (seconds: number) => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const wait = () => {
+    const milliseconds = untilMultiple(INTERVAL, Date.now());
+    const due = performance.now() + milliseconds;
+    timer = setTimeout(() => {
+      observe(Math.max(0, performance.now() - due) / 1000);
+      wait();
+    }, milliseconds);
+    Deno.unrefTimer(timer);
+  };
+  wait();
+  return () => clearTimeout(timer);
+}
+
+/** Adds the runtime's figures of this process, under their conventional names. */
+function addProcessFigures(registry: Registry): void {
+  const started = Date.now() / 1000 - process.uptime();
+  registry.sampled("counter", {
+    name: "process_cpu_seconds_total",
+    help: "Processor time, of user and system together",
+  }, () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000_000;
+  });
+  registry.sampled("gauge", {
+    name: "process_resident_memory_bytes",
+    help: "Memory that is resident",
+  }, () => Deno.memoryUsage().rss);
+  registry.sampled("gauge", {
+    name: "process_heap_bytes",
+    help: "Memory of the JavaScript heap that is in use",
+  }, () => Deno.memoryUsage().heapUsed);
+  registry.sampled("gauge", {
+    name: "process_start_time_seconds",
+    help: "When the process was started, in seconds since 1970",
+  }, () => started);
 }

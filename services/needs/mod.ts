@@ -9,6 +9,8 @@ export {
   NEED_KINDS,
   type NeedGroup,
   type NeedKind,
+  type NeedPage,
+  type NeedQuery,
+  Needs,
   type NeedSource,
-} from "./need.ts";
-export { type NeedPage, type NeedQuery, Needs } from "./needs.ts";
+} from "./needs.ts";

@@ -1,7 +1,9 @@
-import { createHmac } from "node:crypto";
 import type { Kysely } from "kysely";
+import { createHmac } from "node:crypto";
 import { type Database, DatabaseError, statement, type Tables } from "../database/mod.ts";
-import { NODE_SETTINGS } from "./settings.ts";
+
+/** What nodes have in common has such a key in the settings table. */
+const NODE_SETTINGS = "nodes.";
 
 /** The key of the fingerprints in the settings table. */
 const KEY = `${NODE_SETTINGS}keys`;
@@ -113,4 +115,14 @@ function filesOf(names: readonly NodeKey[]): string {
 
 function itOrThem(names: readonly NodeKey[]): string {
   return names.length === 1 ? "it" : "them";
+}
+
+/** Removes what nodes had in common: a server that is alone changes its keys as it likes. */
+export async function forgetNodeSettings(database: Database): Promise<void> {
+  const { tables } = database;
+  const left = await tables.selectFrom("settings").select("key")
+    .where("key", "like", `${NODE_SETTINGS}%`).executeTakeFirst();
+  if (left === undefined) return;
+  const removal = tables.deleteFrom("settings").where("key", "like", `${NODE_SETTINGS}%`);
+  await database.commit({ statements: [statement(removal)] });
 }

@@ -1,8 +1,17 @@
 /** Several servers with one database of PostgreSQL, on one IRC network. */
-export { Draining, type DrainingOptions } from "./draining.ts";
+export {
+  type CurrencyOptions,
+  Draining,
+  type DrainingOptions,
+  Leadership,
+  type LeadershipOptions,
+  type LeadingWork,
+  watchCurrency,
+} from "./leadership.ts";
 export { NodeOperations, type NodeOperationsOptions, type NodeReport } from "./node_operations.ts";
 export {
   agreeOnKeys,
+  forgetNodeSettings,
   type KeyFiles,
   type KnownKeys,
   NODE_KEY_FILES,
@@ -10,10 +19,14 @@ export {
   readKnownKeys,
   requireSameKeys,
 } from "./keys.ts";
-export { type CurrencyOptions, watchCurrency } from "./currency.ts";
-export { forgetNodeSettings } from "./settings.ts";
-export { Leadership, type LeadershipOptions, type LeadingWork } from "./leadership.ts";
-export { type NodeLinks, type NodeLinksOptions, openNodeLinks } from "./links.ts";
+export {
+  type NodeLinks,
+  type NodeLinksOptions,
+  NodeNotes,
+  type NodeNotesOptions,
+  NOTES_TARGET,
+  openNodeLinks,
+} from "./notes.ts";
 export {
   type Mark,
   MARK_HEADER,
@@ -24,7 +37,12 @@ export {
   type RefusedMark,
   type Verified,
 } from "./marks.ts";
-export { nobodyRuns, notRunning } from "./away.ts";
+export {
+  nobodyRuns,
+  type NodeRecord,
+  Nodes,
+  type NodesOptions,
+  type NodeView,
+  notRunning,
+} from "./nodes.ts";
 export { NodeClient, type NodeClientOptions, type NodeRequest } from "./node_client.ts";
-export { type NodeRecord, Nodes, type NodesOptions, type NodeView } from "./nodes.ts";
-export { NodeNotes, type NodeNotesOptions, NOTES_TARGET } from "./notes.ts";

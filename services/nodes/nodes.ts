@@ -4,7 +4,7 @@ import { newEvent, SYSTEM } from "../events/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 
 /** After how many seconds to try again while no node leads. */
-const RETRY_SECONDS = 2;
+export const RETRY_SECONDS = 2;
 
 /** A server that shares the database. */
 export interface NodeRecord {
@@ -221,4 +221,22 @@ async function requireOwnUrl({ database, config: { name, url } }: NodesOptions):
 
 function isSameUrl(one: string, other: string): boolean {
   return new URL(one).href === new URL(other).href;
+}
+
+/**
+ * The error for what only a node can do that does not run. It has no name of a node: strangers may
+ * read it.
+ */
+export function nobodyRuns(): Unavailable {
+  return away("The node that can answer this does not run at the moment");
+}
+
+/** The same for an operator, with the name of the node. */
+export function notRunning(name: string): Unavailable {
+  return away(`The node "${name}" does not run at the moment`);
+}
+
+/** The error for what another node does not answer. */
+export function away(message: string, cause?: unknown): Unavailable {
+  return new Unavailable(message, { retryAfterSeconds: RETRY_SECONDS, cause });
 }

@@ -1,7 +1,8 @@
+import { setImmediate } from "node:timers";
 import type { PeerNotes } from "../database/mod.ts";
-import type { NodeClient } from "./node_client.ts";
+import { Marks } from "./marks.ts";
+import { NodeClient } from "./node_client.ts";
 import type { NodeRecord, Nodes } from "./nodes.ts";
-import { NoteFeed } from "./note_feed.ts";
 
 /** Where a node reads what another one tells it. */
 export const NOTES_TARGET = "/internal/notes";
@@ -127,4 +128,88 @@ export class NodeNotes implements PeerNotes {
       }
     }
   }
+}
+
+/** Most bytes that wait for another node. One that takes them too slowly is told in another way. */
+const MAX_WAITING = 4 * 1024 * 1024;
+
+const encoder = new TextEncoder();
+
+/** What another node is told: lines of text in one answer, which it reads as long as both run. */
+class NoteFeed {
+  /** The body of the answer. */
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #onEnd: () => void;
+  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+  /** What leaves with the next turn of the event loop. */
+  #next = "";
+
+  /** @param onEnd called once, when nothing can be told any more */
+  constructor(onEnd: () => void) {
+    this.#onEnd = onEnd;
+    this.body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.#controller = controller;
+      },
+      cancel: () => this.end(),
+    }, new ByteLengthQueuingStrategy({ highWaterMark: MAX_WAITING }));
+  }
+
+  /** Tells a line, which may be empty; false if that is not possible. */
+  tell(line: string): boolean {
+    if (this.#controller === null || line.includes("\n")) return false;
+    if (this.#next === "") setImmediate(() => this.#flush());
+    this.#next += `${line}\n`;
+    return true;
+  }
+
+  /** Ends the answer. */
+  end(): void {
+    const controller = this.#controller;
+    if (controller === null) return;
+    this.#controller = null;
+    this.#onEnd();
+    try {
+      controller.close();
+    } catch {
+      // The reader has left.
+    }
+  }
+
+  #flush(): void {
+    const bytes = encoder.encode(this.#next);
+    this.#next = "";
+    const controller = this.#controller;
+    if (controller === null) return;
+    controller.enqueue(bytes);
+    if ((controller.desiredSize ?? 0) <= 0) this.end();
+  }
+}
+
+/** Keeps the key of marks apart from what else is derived from the same key. */
+const PURPOSE = "muster node mark ";
+
+/** What requests from and to other nodes need, and what nodes tell each other. */
+export interface NodeLinks {
+  readonly marks: Marks;
+  readonly client: NodeClient;
+  readonly notes: NodeNotes;
+}
+
+export interface NodeLinksOptions {
+  readonly nodes: Nodes;
+  /** All nodes have the same. */
+  readonly tokenKey: { mac(purpose: string, text: string): Promise<string> };
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/** Makes the links to other nodes; null if this server is alone. */
+export async function openNodeLinks(options: NodeLinksOptions): Promise<NodeLinks | null> {
+  const { nodes, tokenKey, clock } = options;
+  const self = nodes.find(nodes.self ?? "");
+  if (self === null) return null;
+  const marks = new Marks({ key: await tokenKey.mac(PURPOSE, ""), self, clock });
+  const client = new NodeClient({ nodes, marks });
+  return { marks, client, notes: new NodeNotes({ nodes, client, clock }) };
 }

@@ -1,13 +1,16 @@
 /**
  * The policy store: the operator's settings of each bot, which can change while the program runs.
  */
-export type { BotSettings, KnownBot } from "./bots.ts";
-export type { FieldKind, PolicyField } from "./fields.ts";
-export { diffPatch, isObject, type Json, type JsonObject } from "./merge.ts";
+export type { BotSettings, FieldKind, KnownBot, PolicyField } from "./schemas.ts";
 export {
+  diffPatch,
+  isObject,
+  type Json,
+  type JsonObject,
   Policies,
   type PoliciesOptions,
   type PolicyDocument,
   type PolicyListener,
+  purposeOf,
+  PURPOSES,
 } from "./policies.ts";
-export { purposeOf, PURPOSES } from "./purposes.ts";

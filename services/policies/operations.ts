@@ -2,8 +2,7 @@ import { z } from "zod";
 import { NotFound, Unavailable } from "../errors.ts";
 import { serverOperation, WithHeaders } from "../identity/server_operation.ts";
 import type { Backends } from "../llm/mod.ts";
-import type { JsonObject } from "./merge.ts";
-import type { Policies } from "./policies.ts";
+import type { JsonObject, Policies } from "./policies.ts";
 import { policiesSchema, policyPatchSchema, policyWarnings } from "./schemas.ts";
 
 /** What the operations on policies call. */

@@ -1,3 +1,9 @@
 /** Statements of SQL on the repositories of projects. */
-export type { QueryProcess, StartQuery } from "./process.ts";
-export { MAX_SQL, QUERY_LIMITS, SqlQueries, type SqlQuery } from "./queries.ts";
+export {
+  MAX_SQL,
+  QUERY_LIMITS,
+  type QueryProcess,
+  SqlQueries,
+  type SqlQuery,
+  type StartQuery,
+} from "./queries.ts";

@@ -8,8 +8,7 @@ import {
 } from "../identity/mod.ts";
 import { accessOf, mayRead, type Projects, type ReadsAnywhere } from "../projects/mod.ts";
 import type { QuestionBook } from "./question_book.ts";
-import type { Party, Question } from "./question.ts";
-import { folded, MAX_DEADLINE, MIN_DEADLINE } from "./limits.ts";
+import { folded, MAX_DEADLINE, MIN_DEADLINE, type Party, type Question } from "./question.ts";
 import type { NewQuestion } from "./schemas.ts";
 
 /** Most open questions of one asker, and of all together. */

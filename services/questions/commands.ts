@@ -2,9 +2,8 @@ import { Conflict, Forbidden, Invalid, NotFound, ServiceError } from "../errors.
 import { type Account, type AccountDirectory, callerOnIrc } from "../identity/mod.ts";
 import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Log } from "../log.ts";
-import type { Question } from "./question.ts";
+import { announcedIn, announcementOf, endingOf, type Question } from "./question.ts";
 import type { Questions } from "./questions.ts";
-import { announcedIn, announcementOf, endingOf } from "./words.ts";
 
 const ANSWER = /^!answer(?:\s([^]*))?$/i;
 /** What follows: the number of a question, and the answer. */

@@ -3,17 +3,20 @@ import { type Database, Unchanged } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
 import { newEvent, type Origin, type QuestionEvent, SYSTEM } from "../events/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
+import type { InboxDoor, Notification } from "../inboxes/mod.ts";
 import type { Log } from "../log.ts";
+import type { Projects } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { Sweep } from "../sweep.ts";
+import { TimedSweep } from "../timed_sweep.ts";
 import { newUlid } from "../ulid.ts";
-import type { Closing, Party, Question } from "./question.ts";
+import { type Closing, dueAt, excerptOf, lineOf, type Party, type Question } from "./question.ts";
 import type { QuestionBook } from "./question_book.ts";
-import { lineOf } from "./words.ts";
 
 /** Characters of an answer that the refusal of another one shows. */
 const MAX_SHOWN = 200;
 
-export interface EndingsOptions {
+interface EndingsOptions {
   readonly database: Pick<Database, "commit">;
   readonly book: QuestionBook;
   readonly accounts: Pick<AccountDirectory, "get">;
@@ -133,4 +136,170 @@ export function ended({ id, state, closedBy, answer }: Question): Conflict {
   const by = closedBy === null ? "" : ` by ${closedBy.name}`;
   const said = answer === null ? "" : `: ${lineOf(answer, MAX_SHOWN)}`;
   return new Conflict(`Question ${id} is ${state}${by} already${said}`);
+}
+
+/** Pause before another attempt after a failure. */
+const RETRY_MS = 5000;
+
+interface DeadlinesOptions {
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+  /** The open questions. */
+  open(): Iterable<Question>;
+  /** Whether the deadline of a question stands still. */
+  stands(question: Question): boolean;
+  /** Ends a question, unless somebody else does so. */
+  expire(question: Question): Promise<void>;
+}
+
+/** Ends questions at their deadlines, also those that passed while muster was down. */
+export class Deadlines {
+  readonly #options: DeadlinesOptions;
+  readonly #sweep: TimedSweep;
+
+  constructor(options: DeadlinesOptions) {
+    this.#options = options;
+    const { scheduler, log } = options;
+    this.#sweep = new TimedSweep({
+      scheduler,
+      log,
+      name: "end questions",
+      task: () => this.#endDue(),
+    });
+  }
+
+  /** Looks at every question, now and when the next deadline comes. */
+  sweep(): void {
+    this.#sweep.start();
+  }
+
+  /** Schedules a look for a deadline. */
+  expect(deadline: number): void {
+    this.#sweep.expect(deadline);
+  }
+
+  /** Resolves when no question is being ended; for tests, too. */
+  async idle(): Promise<void> {
+    await this.#sweep.idle();
+  }
+
+  async close(): Promise<void> {
+    await this.#sweep.close();
+  }
+
+  /** @returns the next deadline */
+  async #endDue(): Promise<number> {
+    const { scheduler, log, open, stands, expire } = this.#options;
+    let next = Infinity;
+    for (const question of [...open()]) {
+      if (stands(question)) continue;
+      if (dueAt(question) > scheduler.now()) next = Math.min(next, dueAt(question));
+      else {
+        try {
+          await expire(question);
+        } catch (error) {
+          log.warn("A question could not be ended yet", { question: question.id, error });
+          next = Math.min(next, scheduler.now() + RETRY_MS);
+        }
+      }
+    }
+    return next;
+  }
+}
+
+/** Notices of one round. */
+const AT_ONCE = 100;
+
+interface AskerNoticesOptions {
+  readonly book: QuestionBook;
+  readonly database: Database;
+  readonly roster: Pick<Roster, "get">;
+  readonly inboxes: Pick<InboxDoor, "notify">;
+  readonly projects: Pick<Projects, "get">;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/**
+ * Tells agents in their inboxes how their questions ended. A notice that is owed is in the database,
+ * so that it also arrives after a crash; its id keeps it from arriving twice.
+ */
+export class AskerNotices {
+  readonly #options: AskerNoticesOptions;
+  readonly #sweep: Sweep;
+  #isClosed = false;
+  #cancel = () => {};
+
+  constructor(options: AskerNoticesOptions) {
+    this.#options = options;
+    const { log } = options;
+    this.#sweep = new Sweep({ log, name: "tell askers of answers", task: () => this.#sendSome() });
+  }
+
+  /** Sends every notice that is owed. */
+  send(): void {
+    if (this.#isClosed) return;
+    this.#sweep.start();
+  }
+
+  async idle(): Promise<void> {
+    await this.#sweep.idle();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancel();
+    await this.#sweep.idle();
+  }
+
+  async #sendSome(): Promise<void> {
+    const { book, database, inboxes, scheduler, log } = this.#options;
+    try {
+      const owed = await book.untold(AT_ONCE);
+      if (owed.length === 0) return;
+      await inboxes.notify(owed.flatMap(({ question, notice }) => this.#entryOf(question, notice)));
+      await database.commit({ statements: owed.map(({ question }) => book.telling(question)) });
+      this.#sweep.start();
+    } catch (error) {
+      log.warn("Agents could not be told of answers yet", { error });
+      this.#cancel();
+      if (!this.#isClosed) this.#cancel = scheduler.after(RETRY_MS, () => this.send());
+    }
+  }
+
+  #entryOf(question: Question, id: string): Notification[] {
+    const { roster, projects } = this.#options;
+    const { asker, closedBy, ticket, closedAt } = question;
+    const agent = asker.id === null ? null : roster.get(asker.id);
+    if (agent === null) return [];
+    const slug = ticket === null ? undefined : projects.get(ticket.projectId)?.project.slug;
+    const by = closedBy?.name ?? "muster";
+    const about = slug === undefined || ticket === null
+      ? { question: question.id }
+      : { question: question.id, project: slug, ticket: ticket.uuid };
+    return [{
+      agent,
+      time: closedAt ?? 0,
+      entry: {
+        id,
+        kind: "question",
+        from: by,
+        account: closedBy?.name ?? null,
+        text: sentenceOf(question),
+        ...about,
+      },
+    }];
+  }
+}
+
+/** What became of a question, for its asker. */
+function sentenceOf(question: Question): string {
+  const { id, text, state, answer, closedBy } = question;
+  const which = `your question ${id} (${excerptOf(text)})`;
+  const by = closedBy?.name ?? "muster";
+  if (state === "answered") return `${by} answered ${which}: ${answer}`;
+  if (state === "withdrawn") return `${by} withdrew ${which}`;
+  return answer === null
+    ? `Nobody answered ${which} until its deadline`
+    : `Nobody answered ${which} until its deadline, so its default counts: ${answer}`;
 }

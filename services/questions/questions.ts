@@ -1,4 +1,5 @@
 import type { Halts, Roster } from "../agents/mod.ts";
+import { CallerQuota } from "../caller_quota.ts";
 import { type Database, Duplicate } from "../database/mod.ts";
 import type { EarlyEnd } from "../early_end.ts";
 import { Forbidden, Invalid, NotFound } from "../errors.ts";
@@ -14,17 +15,20 @@ import {
 } from "../identity/mod.ts";
 import type { InboxDoor } from "../inboxes/mod.ts";
 import type { Log } from "../log.ts";
-import { accessOf, type Project, type Projects, type ReadsAnywhere } from "../projects/mod.ts";
+import { MAX_NEEDS_OF_SOURCE, type Need, type NeedSource } from "../needs/mod.ts";
+import {
+  accessOf,
+  type HeldProject,
+  type Project,
+  type Projects,
+  type ReadsAnywhere,
+} from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { Asking, choiceOf, type Draft } from "./asking.ts";
-import { AskerNotices } from "./asker_notices.ts";
-import { Deadlines } from "./deadlines.ts";
-import { ended, Endings, withdrawnBy } from "./endings.ts";
-import type { AnswerWay, Question } from "./question.ts";
+import { AskerNotices, Deadlines, ended, Endings, withdrawnBy } from "./endings.ts";
+import { type AnswerWay, lineOf, type Question } from "./question.ts";
 import { MAX_PAGE, QuestionBook, type Replaced } from "./question_book.ts";
-import { mayAnswer, maySee, projectsToAnswerFor } from "./rights.ts";
 import type { NewQuestion } from "./schemas.ts";
-import { QuestionWaits } from "./question_waits.ts";
 
 export interface QuestionsOptions {
   readonly database: Database;
@@ -390,5 +394,136 @@ export class Questions {
 
   #tell(question: Question): void {
     for (const listener of this.#listeners) listener(question);
+  }
+}
+
+/** Most readers that may wait at once; an eighth of them is the operator's and the admins'. */
+const MAX_READERS = 6000;
+
+/** Requests that wait for the end of a question. */
+class QuestionWaits {
+  readonly #scheduler: Scheduler;
+  readonly #waiting = new Map<number, Set<() => void>>();
+  readonly #quota = new CallerQuota(MAX_READERS, {
+    things: "requests",
+    state: "waiting for answers",
+  });
+  #isClosed = false;
+
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler;
+  }
+
+  /**
+   * Resolves when a question has ended, when the time is over, or at an early end.
+   *
+   * @param reader whose quota the wait counts against
+   * @throws TooMany
+   */
+  async wait(
+    id: number,
+    reader: Principal,
+    { milliseconds, end }: { readonly milliseconds: number; readonly end: EarlyEnd },
+  ): Promise<void> {
+    if (this.#isClosed) return;
+    using _held = this.#quota.take({ principal: reader, address: null });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiting = this.#waiting.get(id) ?? new Set();
+    this.#waiting.set(id, waiting.add(resolve));
+    const cancel = this.#scheduler.after(milliseconds, resolve);
+    end.onEnd = resolve;
+    await promise;
+    cancel();
+    waiting.delete(resolve);
+    if (waiting.size === 0 && this.#waiting.get(id) === waiting) this.#waiting.delete(id);
+  }
+
+  /** Ends the waits for a question. */
+  ended(id: number): void {
+    for (const resolve of this.#waiting.get(id) ?? []) resolve();
+  }
+
+  /** Ends every wait. */
+  close(): void {
+    this.#isClosed = true;
+    for (const id of this.#waiting.keys()) this.ended(id);
+  }
+}
+
+/** What the rights depend on: who is a member of which project. */
+type Memberships = Pick<Projects, "get" | "all">;
+
+/**
+ * Whether a question is for somebody to answer. Admins and the operator may answer each one. A
+ * person may answer those that it is asked by name; and if nobody was named, those about a ticket
+ * of a project in which it may write. Agents answer none.
+ */
+function mayAnswer(
+  { to, ticket }: Question,
+  principal: Principal,
+  projects: Memberships,
+): boolean {
+  if (isOverseer(principal)) return true;
+  const { kind, id } = principal;
+  if (kind !== "person" || id === null) return false;
+  if (to !== null) return to.id === id;
+  const held = ticket === null ? null : projects.get(ticket.projectId);
+  return held !== null && isWriter(held, id);
+}
+
+/** Whether somebody may read a question: who may answer it, who asked, and who ended it. */
+function maySee(question: Question, principal: Principal, projects: Memberships): boolean {
+  const { id } = principal;
+  if (mayAnswer(question, principal, projects)) return true;
+  return id !== null && (question.asker.id === id || question.closedBy?.id === id);
+}
+
+/** The projects about whose tickets a person may answer. */
+function projectsToAnswerFor(
+  { kind, id }: Principal,
+  projects: Memberships,
+): readonly string[] {
+  if (kind !== "person" || id === null) return [];
+  return projects.all().filter((held) => isWriter(held, id)).map(({ project }) => project.id);
+}
+
+function isWriter({ members }: HeldProject, accountId: string): boolean {
+  const role = members.get(accountId);
+  return role === "write" || role === "admin";
+}
+
+/** Longest title of a need. */
+const MAX_TITLE = 200;
+
+/** Open questions wait for those who may answer them. */
+export class QuestionNeeds implements NeedSource {
+  readonly kinds = ["question"] as const;
+  readonly #questions: Pick<Questions, "open" | "isFor" | "ticketOf">;
+
+  constructor(questions: Pick<Questions, "open" | "isFor" | "ticketOf">) {
+    this.#questions = questions;
+  }
+
+  needs(reader: Principal): readonly Need[] {
+    return this.#questions.open(reader).slice(0, MAX_NEEDS_OF_SOURCE)
+      .map((question) => this.#needOf(question, reader));
+  }
+
+  #needOf(question: Question, reader: Principal): Need {
+    const { id, text, asker, to, deadline, frozenAt, askedAt } = question;
+    const isNamed = to !== null && to.id === reader.id;
+    return {
+      kind: "question",
+      id: `question/${id}`,
+      title: lineOf(text, MAX_TITLE),
+      why: `${asker.name} asks`,
+      actors: to === null ? [] : [to.name],
+      group: to !== null ? null : question.ticket === null ? "admins" : "members",
+      isYours: isNamed || (to === null && this.#questions.isFor(question, reader)),
+      since: askedAt,
+      until: frozenAt === null ? deadline : null,
+      project: this.#questions.ticketOf(question, reader)?.project.slug ?? null,
+      link: `/questions/${id}`,
+    };
   }
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { accountNameSchema } from "../identity/schemas.ts";
 import { lineSchema, paragraphSchema } from "../validation/schemas.ts";
-import { folded, MAX_DEADLINE, MAX_TEXT, MIN_DEADLINE } from "./limits.ts";
+import { folded, MAX_DEADLINE, MAX_TEXT, MIN_DEADLINE } from "./question.ts";
 
 const MAX_CHOICES = 10;
 const MAX_CHOICE = 100;

@@ -1,13 +1,25 @@
+import { z } from "zod";
 import { amount } from "../../amount.ts";
-import { PURPOSES } from "../../policies/mod.ts";
 import { Invalid, NotFound, ServiceError } from "../../errors.ts";
 import { foldCase } from "../../irc/mod.ts";
-import { type BotCommandCall, type BotContext, type BotMessage, defineBot } from "../bot.ts";
 import { BoundedMap } from "../../kernel/bounded_map.ts";
-import { type Incident, Incidents, incidentsSchema } from "./incidents.ts";
-import { ANSWER_SCHEMA, instructionsFor, quote, readAnswer } from "./model_judge.ts";
-import type { Reports } from "./reports.ts";
-import { isWorse, Rules } from "./rules.ts";
+import { PURPOSES } from "../../policies/mod.ts";
+import {
+  type BotCommandCall,
+  type BotContext,
+  type BotMessage,
+  defineBot,
+  type Speaker,
+} from "../bot.ts";
+import {
+  ANSWER_SCHEMA,
+  instructionsFor,
+  isWorse,
+  quote,
+  readAnswer,
+  Rules,
+  SEVERITIES,
+} from "./judging.ts";
 
 /** How often a model reads what is new, in milliseconds. */
 const SCAN_MS = 30_000;
@@ -308,4 +320,127 @@ export function sentinel(parts: SentinelParts) {
     ],
     start: (context) => Sentinel.start(context, parts),
   });
+}
+
+/** Incidents that are kept. */
+const MAX_INCIDENTS = 200;
+
+const incidentSchema = z.object({
+  number: z.int().min(1),
+  /** Unix milliseconds. */
+  time: z.number(),
+  channel: z.string(),
+  nick: z.string(),
+  /** The proven account; null for a guest. */
+  account: z.string().nullable(),
+  severity: z.enum(SEVERITIES),
+  reason: z.string(),
+  source: z.enum(["rule", "model"]),
+  /** The id of the message. */
+  message: z.string(),
+  dismissed: z.boolean(),
+});
+
+/** Something that somebody said against the policy. */
+export type Incident = z.infer<typeof incidentSchema>;
+
+const incidentsSchema = z.object({
+  next: z.int().min(1),
+  incidents: z.array(incidentSchema),
+});
+
+/** The incidents, and which of them are new. */
+export class Incidents {
+  #next: number;
+  #incidents: Incident[];
+
+  constructor(state: z.infer<typeof incidentsSchema> | null) {
+    this.#next = state?.next ?? 1;
+    this.#incidents = state?.incidents ?? [];
+  }
+
+  /** For the next start. */
+  get state(): z.infer<typeof incidentsSchema> {
+    return { next: this.#next, incidents: this.#incidents };
+  }
+
+  /**
+   * Adds an incident, unless it is about a known message, or the same speaker was reported in the
+   * same channel during the cooldown for something as bad.
+   *
+   * @param cooldown in milliseconds
+   */
+  add(incident: Omit<Incident, "number" | "dismissed">, cooldown: number): Incident | null {
+    const isKnown = this.#incidents.some((known) =>
+      known.message === incident.message ||
+      (isSameSpeaker(known, incident) && incident.time - known.time < cooldown &&
+        !isWorse(incident.severity, known.severity))
+    );
+    if (isKnown) return null;
+    const added = { ...incident, number: this.#next++, dismissed: false };
+    this.#incidents = [...this.#incidents, added].slice(-MAX_INCIDENTS);
+    return added;
+  }
+
+  /** Dismisses incidents; returns how many. */
+  dismiss(isMeant: (incident: Incident) => boolean): number {
+    const meant = this.#incidents.filter((one) => !one.dismissed && isMeant(one));
+    this.#incidents = this.#incidents.map((one) =>
+      meant.includes(one) ? { ...one, dismissed: true } : one
+    );
+    return meant.length;
+  }
+
+  /** The last incidents of a channel, or of all with null; the newest at the end. */
+  list(channel: string | null, most: number, isOpen = false): Incident[] {
+    return this.#incidents.filter((one) =>
+      (channel === null || foldCase(one.channel) === foldCase(channel)) &&
+      !(isOpen && one.dismissed)
+    ).slice(-most);
+  }
+}
+
+function isSameSpeaker(
+  one: Pick<Incident, "channel" | "nick" | "account">,
+  other: Pick<Incident, "channel" | "nick" | "account">,
+): boolean {
+  if (foldCase(one.channel) !== foldCase(other.channel)) return false;
+  if (one.account === null || other.account === null) {
+    return one.account === other.account && foldCase(one.nick) === foldCase(other.nick);
+  }
+  return foldCase(one.account) === foldCase(other.account);
+}
+
+/** An incident, with what only the program may see. */
+export interface Report {
+  readonly incident: Incident;
+  /** Who said it, as proven. */
+  readonly speaker: Speaker;
+  /** What was said. */
+  readonly text: string;
+}
+
+/**
+ * The sentinel's reports inside this program. Nothing that anybody says in a channel becomes a
+ * report.
+ */
+export class Reports {
+  #listener: ((report: Report) => void) | null = null;
+
+  /** Passes a report on. */
+  send(report: Report): void {
+    this.#listener?.(report);
+  }
+
+  /**
+   * Calls a listener with each report from now on.
+   *
+   * @returns a function that ends it
+   */
+  listen(listener: (report: Report) => void): () => void {
+    this.#listener = listener;
+    return () => {
+      if (this.#listener === listener) this.#listener = null;
+    };
+  }
 }

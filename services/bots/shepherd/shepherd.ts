@@ -1,7 +1,7 @@
 import { amount } from "../../amount.ts";
-import { PURPOSES } from "../../policies/mod.ts";
-import { Forbidden, Invalid, NotFound, ServiceError } from "../../errors.ts";
 import { parseEnvelope } from "../../bridge/mod.ts";
+import { Forbidden, Invalid, NotFound, ServiceError } from "../../errors.ts";
+import { PURPOSES } from "../../policies/mod.ts";
 import {
   type BotCommandCall,
   type BotContext,
@@ -9,26 +9,22 @@ import {
   defineBot,
   type Speaker,
 } from "../bot.ts";
-import { NO_CHANNEL } from "../words.ts";
+import { NO_CHANNEL } from "../readable.ts";
 import {
   type Assignment,
   type Goal,
   isAssignment,
   isSame,
-  PlanBook,
-  planSchema,
-} from "./plan_book.ts";
-import {
   PLAN_INSTRUCTIONS,
   PLAN_SCHEMA,
+  PlanBook,
   type PlanItem,
+  planSchema,
   propose,
   quoteSituation,
   readPlan,
   type Situation,
-} from "./planning.ts";
-import { linesOfWork, shown, taskLine, textWithout } from "./lines.ts";
-import type { ProjectWork } from "./project_work.ts";
+} from "./plan_book.ts";
 
 /** How often overdue tasks are looked for, in milliseconds. */
 const LOOK_MS = 10_000;
@@ -382,4 +378,68 @@ export function shepherd(parts: ShepherdParts) {
     ],
     start: (context) => Shepherd.start(context, parts),
   });
+}
+
+/** Lines of each kind in an answer. */
+const SHOWN = 10;
+
+/** The open tickets of a project. */
+function linesOfWork({ project, unclaimed, unclaimedTotal, claims }: ProjectWork): string[] {
+  const open = unclaimed.slice(0, SHOWN).map(({ id, title }) =>
+    `Ticket ${id} of ${project}: ${title} (unclaimed)`
+  );
+  const more = unclaimedTotal - open.length;
+  return [
+    ...open,
+    ...more > 0 ? [`… and ${amount(more, "more unclaimed ticket")} of ${project}`] : [],
+    ...shown(claims, ({ id, title, agent }) => `Ticket ${id} of ${project}: ${title} (${agent})`),
+  ];
+}
+
+/** A task, and when its owner last said how it is. */
+function taskLine(
+  { number, account, task, heardAt, note }: Assignment,
+  now: number,
+): string {
+  const minutes = Math.round((now - heardAt) / 60_000);
+  const when = minutes === 0 ? "just now" : `${amount(minutes, "minute")} ago`;
+  const said = note === "" ? "" : `, last: ${note}`;
+  return `Task ${number}: ${account} – ${task} (heard of ${when}${said})`;
+}
+
+/** The lines of the first few, and how many more there are. */
+function shown<One>(all: readonly One[], line: (one: One) => string): string[] {
+  const more = all.length - SHOWN;
+  return [...all.slice(0, SHOWN).map(line), ...more > 0 ? [`… and ${more} more`] : []];
+}
+
+/** The text without the name of the channel that it is about. */
+function textWithout(text: string, channel: string | null): string {
+  if (channel === null) return text.trim();
+  const words = text.trim().split(/\s+/);
+  const index = [0, words.length - 1].find((at) => isSame(words[at] ?? "", channel));
+  return (index === undefined ? words : words.toSpliced(index, 1)).join(" ");
+}
+
+/** A ticket of a project. */
+interface WorkTicket {
+  /** The beginning of its id, which names it. */
+  readonly id: string;
+  readonly title: string;
+}
+
+/** A ticket that somebody works on. */
+interface ClaimedTicket extends WorkTicket {
+  readonly agent: string;
+  /** When the claim ends if it is not renewed, in Unix milliseconds. */
+  readonly expiresAt: number;
+}
+
+/** The open tickets of a project: a bounded number of each kind. */
+export interface ProjectWork {
+  readonly project: string;
+  readonly unclaimed: readonly WorkTicket[];
+  /** How many there are in all. */
+  readonly unclaimedTotal: number;
+  readonly claims: readonly ClaimedTicket[];
 }

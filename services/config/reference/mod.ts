@@ -1,3 +1,2 @@
 /** The configuration keys as documents. Nothing that serves needs them. */
-export { type Key, listKeys } from "./keys.ts";
-export { commentedFile, referenceFile } from "./template.ts";
+export { commentedFile, type Key, listKeys, referenceFile } from "./template.ts";

@@ -3,7 +3,7 @@
 import { BoundedMap } from "../../kernel/bounded_map.ts";
 import { TokenBucket } from "../../kernel/token_bucket.ts";
 import { banText } from "./bans.ts";
-import { addressNetwork, isLoopback } from "./cloak.ts";
+import { addressNetwork, isLoopback } from "../protocol/addresses.ts";
 import type { ServerState } from "../state.ts";
 
 /** Most networks whose rate is remembered; the one that connected longest ago is dropped first. */

@@ -3,7 +3,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { enforceBan } from "./bans.ts";
 import type { Client } from "../client.ts";
-import { cloakAddress, isLoopback } from "./cloak.ts";
+import { cloakAddress, isLoopback } from "../protocol/addresses.ts";
 import type { CommandCall } from "../command.ts";
 import { sendGreeting } from "./greeting.ts";
 import { introduce } from "../metadata/notices.ts";

@@ -1,5 +1,9 @@
 /** The view of the channels for a service such as ChanServ, and what it can change. */
-
+import type { Client } from "../client.ts";
+import type { ObservedActor } from "../options.ts";
+import type { Outbound } from "../outbound.ts";
+import { truncate } from "../protocol/text.ts";
+import type { ServerState } from "../state.ts";
 import { givenStatus } from "./access.ts";
 import type { Channel } from "./channel.ts";
 import {
@@ -10,12 +14,7 @@ import {
   noteChange,
   storeChange,
 } from "./keeping.ts";
-import type { Client } from "../client.ts";
-import { changeTopic } from "./topic.ts";
 import { formatModes, MemberStatus, type ModeChange } from "./modes.ts";
-import type { ObservedActor } from "../options.ts";
-import type { Outbound } from "../outbound.ts";
-import type { ServerState } from "../state.ts";
 
 /** A status that a member of a channel can be given. */
 export type GrantableStatus = "operator" | "voice";
@@ -167,4 +166,16 @@ export class ChannelControl {
     for (const member of channel.listeners) member.send(message);
     this.#state.history.recordInChannel(channel, message);
   }
+}
+
+/** Changes the topic of a channel. Returns the message that tells its members. */
+export function changeTopic(
+  state: ServerState,
+  channel: Channel,
+  source: Client,
+  topic: string,
+): Outbound {
+  const text = truncate(topic, state.limits.topicBytes);
+  channel.topic = text === "" ? null : { text, setBy: source.mask, setAt: state.now() };
+  return state.messageFrom(source, "TOPIC", { params: [channel.name], text });
 }

@@ -1,6 +1,10 @@
-import { Cap, saslMechanisms } from "../protocol/capabilities.ts";
+import { Buffer } from "node:buffer";
+import { logIn, verifyPassword, whyNotChecked } from "../admission/login.ts";
+import { ScramExchange } from "../admission/scram.ts";
+import type { SaslExchange } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import { logIn, verifyPassword } from "../admission/login.ts";
+import type { ScramAccounts, Verification } from "../options.ts";
+import { Cap, saslMechanisms } from "../protocol/capabilities.ts";
 import { foldCase } from "../protocol/names.ts";
 import {
   ERR_SASLABORTED,
@@ -9,8 +13,6 @@ import {
   RPL_SASLMECHS,
   RPL_SASLSUCCESS,
 } from "../protocol/numerics.ts";
-import { continueScram } from "./authenticate_scram.ts";
-import { CHUNK_BYTES, failExchange } from "./sasl.ts";
 
 /** Longest response in base64; it has room for very long passwords. */
 const RESPONSE_BYTES = 8192;
@@ -76,4 +78,100 @@ function decodePlain(payload: string): { name: string; password: string } | null
   if (parts.length !== 3 || !name || !password) return null;
   if (authorization !== "" && foldCase(authorization as string) !== foldCase(name)) return null;
   return { name, password };
+}
+
+/** SASL SCRAM-SHA-256 over IRC. */
+
+/** Handles a message of the client: the first, the proof, or the empty last one. */
+async function continueScram(
+  call: CommandCall,
+  exchange: SaslExchange,
+  payload: string,
+): Promise<void> {
+  const { scram: accounts } = call.state.options.accounts;
+  const text = decode(payload);
+  if (accounts === undefined || text === null) return failExchange(call);
+  if (exchange.confirmed !== null) return confirm(call, exchange.confirmed, text);
+  if (exchange.scram === null) await challenge(call, exchange, accounts, text);
+  else await prove(call, exchange, exchange.scram, accounts, text);
+}
+
+async function challenge(
+  call: CommandCall,
+  exchange: SaslExchange,
+  accounts: ScramAccounts,
+  clientFirst: string,
+): Promise<void> {
+  const scram = ScramExchange.begin(clientFirst);
+  if (scram === null) return failExchange(call);
+  const message = scram.challenge(await accounts.challenge(scram.name));
+  if (call.client.sasl !== exchange) return;
+  exchange.scram = scram;
+  sendServerMessage(call, message);
+}
+
+/** Checks the proof. The login can still be revoked until the client has verified the server. */
+async function prove(
+  call: CommandCall,
+  exchange: SaslExchange,
+  scram: ScramExchange,
+  accounts: ScramAccounts,
+  clientFinal: string,
+): Promise<void> {
+  const { state, client } = call;
+  const proof = scram.proof(clientFinal);
+  if (proof === null) return failExchange(call);
+  exchange.login = state.logins.begin();
+  const { address } = client.transport;
+  const result = await accounts.verify(scram.name, proof, address).catch((error: unknown) => {
+    state.logins.endSasl(client);
+    throw error;
+  });
+  if (client.sasl !== exchange) return;
+  if (result.kind !== "accepted") return failExchange(call, result);
+  exchange.confirmed = result.account;
+  const signature = Buffer.from(result.serverSignature).toString("base64");
+  sendServerMessage(call, `v=${signature}`);
+}
+
+function confirm(call: CommandCall, account: string, text: string): void {
+  const { state, client } = call;
+  const login = client.sasl?.login;
+  const holds = login ? state.logins.end(login, account) : false;
+  if (!holds || text !== "") return failExchange(call);
+  state.logins.endSasl(client);
+  logIn(call, account, RPL_SASLSUCCESS);
+}
+
+function decode(payload: string): string | null {
+  try {
+    return decoder.decode(Uint8Array.from(atob(payload), (character) => character.charCodeAt(0)));
+  } catch {
+    return null;
+  }
+}
+
+/** The common part of the SASL mechanisms. */
+
+/** Both sides send a message in pieces of this length; a shorter piece, or `+`, ends it. */
+const CHUNK_BYTES = 400;
+
+/** Sends a message of the server (IRCv3 SASL). */
+function sendServerMessage({ state, reply }: CommandCall, text: string): void {
+  const encoded = Buffer.from(text).toString("base64");
+  for (let index = 0; index <= encoded.length; index += CHUNK_BYTES) {
+    const piece = encoded.slice(index, index + CHUNK_BYTES) || "+";
+    reply.message(state.bareMessage("AUTHENTICATE", { params: [piece] }));
+  }
+}
+
+/** Ends a failed exchange, with the reason if the client may know it. */
+function failExchange(
+  { state, client, reply }: CommandCall,
+  result: Exclude<Verification, { kind: "accepted" }> = { kind: "refused" },
+): void {
+  state.logins.endSasl(client);
+  const why = whyNotChecked(result);
+  if (why === null) return reply.numeric(ERR_SASLFAIL);
+  reply.numericText(ERR_SASLFAIL, [], why);
 }

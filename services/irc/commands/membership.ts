@@ -1,29 +1,41 @@
-import { Cap } from "../protocol/capabilities.ts";
 import { entryRefusal } from "../channels/access.ts";
-import { isAdmitted } from "../channels/closing.ts";
 import type { Channel } from "../channels/channel.ts";
+import { isAdmitted } from "../channels/closing.ts";
 import { keptChannel, noteMember } from "../channels/keeping.ts";
+import { ChannelFlag } from "../channels/modes.ts";
+import { initialStatus, statusModes } from "../channels/status.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
+import type { HistoryEntry } from "../history/history.ts";
+import { HistoryKind } from "../history/store.ts";
+import { LISTED_TARGETS } from "../isupport.ts";
 import { introduce, sendCurrent, sightOf } from "../metadata/notices.ts";
-import { initialStatus, statusModes } from "../channels/status.ts";
+import { MessageHead, Outbound } from "../outbound.ts";
+import { Cap } from "../protocol/capabilities.ts";
 import { isChannelName } from "../protocol/names.ts";
 import {
+  ERR_CHANOPRIVSNEEDED,
   ERR_INVITEONLYCHAN,
+  ERR_NEEDMOREPARAMS,
   ERR_NOSUCHCHANNEL,
+  ERR_NOSUCHNICK,
   ERR_NOTONCHANNEL,
   ERR_TOOMANYCHANNELS,
+  ERR_TOOMANYTARGETS,
+  ERR_USERNOTINCHANNEL,
+  ERR_USERONCHANNEL,
   type Numeric,
+  RPL_AWAY,
+  RPL_ENDOFINVITATIONS,
   RPL_ENDOFNAMES,
+  RPL_INVITATION,
+  RPL_INVITING,
 } from "../protocol/numerics.ts";
-import { MessageHead } from "../message_head.ts";
-import { Outbound } from "../outbound.ts";
 import { truncate } from "../protocol/text.ts";
 import type { Reply } from "../reply.ts";
 import type { ServerState } from "../state.ts";
 import { sendMarker } from "./markread.ts";
 import { sendNames } from "./names.ts";
-import { replay } from "./replay.ts";
 import { sendTopic } from "./topic.ts";
 
 /** Channels of one JOIN that are joined before others have their turn. */
@@ -202,4 +214,129 @@ export function leaveChannel(
   state.tellChannel(channel, message, client, reply);
   if (!channel.listeners.has(client)) reply.message(message);
   state.leave(client, channel);
+}
+
+/**
+ * INVITE nick channel. Every member may invite, except to an invite-only channel. Without
+ * parameters, lists the channels that the client is invited to.
+ */
+export function invite(call: CommandCall): void {
+  const { state, client, command, params, reply } = call;
+  if (params.length === 0) return sendInvitations(call);
+  const [nick, name] = params;
+  if (nick === undefined || name === undefined) return reply.numeric(ERR_NEEDMOREPARAMS, command);
+  const target = state.findClient(nick);
+  if (!target) return reply.numeric(ERR_NOSUCHNICK, nick);
+  const channel = state.findChannel(name);
+  if (!channel || channel.isHiddenFrom(client)) return reply.numeric(ERR_NOSUCHCHANNEL, name);
+  if (!client.privileged) {
+    if (!channel.members.has(client)) return reply.numeric(ERR_NOTONCHANNEL, channel.name);
+    if (channel.has(ChannelFlag.INVITE_ONLY) && !channel.isOperator(client)) {
+      return reply.numeric(ERR_CHANOPRIVSNEEDED, channel.name);
+    }
+  }
+  if (channel.members.has(target)) {
+    return reply.numeric(ERR_USERONCHANNEL, target.nick, channel.name);
+  }
+  channel.invite(target);
+  const message = state.messageFrom(client, "INVITE", { params: [target.nick, channel.name] });
+  target.send(message);
+  for (const member of channel.listeners) {
+    if (member === client || !channel.isOperator(member)) continue;
+    if (member.hasCapability(Cap.INVITE_NOTIFY)) member.send(message);
+  }
+  reply.numeric(RPL_INVITING, target.nick, channel.name);
+  if (target.away !== null) reply.numericText(RPL_AWAY, [target.nick], target.away);
+}
+
+function sendInvitations({ state, client, reply }: CommandCall): void {
+  for (const channel of state.channels.values()) {
+    if (channel.holdsInvitation(client)) reply.numeric(RPL_INVITATION, channel.name);
+  }
+  reply.numeric(RPL_ENDOFINVITATIONS);
+}
+
+/** KICK channel nick{,nick} [reason], or one channel for each nick. */
+export function kick(call: CommandCall): void {
+  const { command, params, reply } = call;
+  const channels = (params[0] ?? "").split(",");
+  const nicks = (params[1] ?? "").split(",");
+  const tooMany = nicks[LISTED_TARGETS];
+  if (tooMany !== undefined) return reply.numeric(ERR_TOOMANYTARGETS, tooMany);
+  if (channels.length !== 1 && channels.length !== nicks.length) {
+    return reply.numeric(ERR_NEEDMOREPARAMS, command);
+  }
+  for (const [index, nick] of nicks.entries()) {
+    kickOne(call, channels[channels.length === 1 ? 0 : index] ?? "", nick);
+  }
+}
+
+function kickOne(call: CommandCall, name: string, nick: string): void {
+  const { state, client, reply } = call;
+  const channel = state.findChannel(name);
+  if (!channel?.isVisibleTo(client)) return reply.numeric(ERR_NOSUCHCHANNEL, name);
+  if (!client.privileged) {
+    if (!channel.members.has(client)) return reply.numeric(ERR_NOTONCHANNEL, channel.name);
+    if (!channel.isOperator(client)) return reply.numeric(ERR_CHANOPRIVSNEEDED, channel.name);
+  }
+  const target = state.findClient(nick);
+  if (!target || !channel.members.has(target)) {
+    return reply.numeric(ERR_USERNOTINCHANNEL, nick, channel.name);
+  }
+  if (target.privileged) {
+    const text = "This client belongs to the server and cannot be kicked";
+    return reply.numericText(ERR_CHANOPRIVSNEEDED, [channel.name], text);
+  }
+  remove(call, channel, target);
+}
+
+function remove(call: CommandCall, channel: Channel, target: Client): void {
+  const { state, client, params, reply } = call;
+  const reason = truncate(params[2] || client.nick, state.limits.reasonBytes);
+  const content = { params: [channel.name, target.nick], text: reason };
+  const message = state.messageFrom(client, "KICK", content);
+  state.tellChannel(channel, message, client, reply);
+  if (!channel.members.has(client)) reply.message(message);
+  state.leave(target, channel);
+  const event = { actor: client.actor, channel: channel.name, nick: target.nick, reason };
+  state.observe((observer) => observer.kicked?.(event));
+}
+
+/** Replays a channel's messages to joining clients that cannot request them. */
+
+/**
+ * Sends the last messages of a channel to a client that has just joined it, as far as its account
+ * has not read them, here or elsewhere. Only clients with `server-time` receive them; without their times, old messages would look new.
+ */
+function replay(call: CommandCall, channel: Channel): void | Promise<void> {
+  const { state, client } = call;
+  const limit = state.limits.replayMessages;
+  if (limit === 0 || !wantsReplay(state, client)) return;
+  const readUpTo = state.readMarkers.read(client, channel.name);
+  const since = readUpTo === null ? null : { time: readUpTo };
+  const part = { kind: "latest", since } as const;
+  const entries = state.history.read(channel, { part, limit, upTo: HistoryKind.MESSAGE });
+  if (Symbol.iterator in entries) return send(call, channel, Array.from(entries));
+  return Array.fromAsync(entries).then((read) => send(call, channel, read));
+}
+
+function wantsReplay({ options }: ServerState, client: Client): boolean {
+  if (client.privileged) return false;
+  if (!client.hasCapability(Cap.SERVER_TIME) || client.hasCapability(Cap.CHATHISTORY)) return false;
+  return client.account === null || options.accounts.actsOnMessages?.(client.account) !== true;
+}
+
+function send(
+  { client, reply }: CommandCall,
+  channel: Channel,
+  entries: readonly HistoryEntry[],
+): void {
+  if (entries.length === 0 || !channel.members.has(client)) return;
+  reply.nested(
+    "chathistory",
+    [channel.name],
+    entries.map(({ message }) => {
+      return message.inChannel(channel.name);
+    }),
+  );
 }

@@ -1,12 +1,20 @@
-import { Cap } from "../protocol/capabilities.ts";
 import { muteReason, refuseMuted } from "../admission/muting.ts";
 import type { Channel } from "../channels/channel.ts";
+import { ChannelFlag, MemberStatus, STATUSES, UserMode } from "../channels/modes.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall, CommandHandler } from "../command.ts";
 import { MESSAGE_TARGETS } from "../isupport.ts";
-import { ChannelFlag, MemberStatus, STATUSES, UserMode } from "../channels/modes.ts";
-import { foldCase, looksLikeChannel } from "../protocol/names.ts";
-import { UNAVAILABLE } from "../reply.ts";
+import type { JudgedMessage, ObservedMessage } from "../options.ts";
+import {
+  joinLines,
+  type MessageLine,
+  type MessageText,
+  type Outbound,
+  repliedTo,
+  timeOf,
+} from "../outbound.ts";
+import { Cap } from "../protocol/capabilities.ts";
+import { foldCase, isRelayedNick, looksLikeChannel } from "../protocol/names.ts";
 import {
   ERR_CANNOTSENDTOCHAN,
   ERR_INPUTTOOLONG,
@@ -18,16 +26,8 @@ import {
   type Numeric,
   RPL_AWAY,
 } from "../protocol/numerics.ts";
-import type { JudgedMessage, ObservedMessage } from "../options.ts";
-import {
-  joinLines,
-  type MessageLine,
-  type MessageText,
-  type Outbound,
-  repliedTo,
-  timeOf,
-} from "../outbound.ts";
 import { encodedLength } from "../protocol/text.ts";
+import { UNAVAILABLE } from "../reply.ts";
 import { possibleClient } from "../user.ts";
 import { askService, isService } from "../users/service.ts";
 
@@ -59,7 +59,7 @@ export function sendLines(
  * Sends a number of messages when the account's own rate allows it, unless the account is muted by
  * then.
  */
-export function inTurn(
+function inTurn(
   call: CommandCall,
   messages: number,
   send: CommandHandler,
@@ -122,7 +122,7 @@ export interface Standing {
 }
 
 /** How a message to a channel differs from one that its sender's client sent. */
-export interface ChannelSpeech {
+interface ChannelSpeech {
   /** The sender's standing, if it is not its status in the channel. */
   readonly standing?: Standing | undefined;
   /** What the guard judges in place of the text; null if it has judged this text already. */
@@ -198,7 +198,7 @@ function isMessage(command: string): command is JudgedMessage["command"] {
  * @param status the lowest status of its receivers, or 0 for all
  * @returns false if it cannot be stored: then nobody got it, and the sender is told
  */
-export function deliver(
+function deliver(
   call: CommandCall,
   channel: Channel,
   message: Outbound,
@@ -350,7 +350,7 @@ function isTooLong(headBytes: number, speech: MessageText, most: number): boolea
  * The client-only tags that are passed on with a message (IRCv3 message-tags); undefined if there
  * are none.
  */
-export function tagsPassedOn(
+function tagsPassedOn(
   { state, client, tags }: CommandCall,
 ): readonly (readonly [string, string])[] | undefined {
   if (tags.size === 0) return undefined;
@@ -401,4 +401,60 @@ export function maySpeak(channel: Channel, client: Client, { member, status }: S
   if (channel.has(ChannelFlag.MODERATED)) return false;
   if (channel.has(ChannelFlag.NO_EXTERNAL) && !member) return false;
   return !channel.isSilenced(client);
+}
+
+/** RELAYMSG: passes on a message from another network under its author's name (draft/relaymsg). */
+
+/**
+ * RELAYMSG channel nick :text, for operators of the channel. The nick contains a `/`, which no
+ * user's nick does. The channel's bans apply to it.
+ */
+export function relaymsg(call: CommandCall): void | Promise<void> {
+  const { state, client, command, params, reply } = call;
+  const [name = "", nick = "", text = ""] = params;
+  const fail = (code: string, why: string) => reply.fail(command, code, [], why);
+  const channel = state.findChannel(name);
+  if (!channel?.isVisibleTo(client)) return reply.numeric(ERR_NOSUCHCHANNEL, name);
+  if (!client.privileged && !channel.isOperator(client)) {
+    return fail("PRIVS_NEEDED", "Only operators of the channel relay messages to it");
+  }
+  if (text.trim() === "") return fail("BLANK_MSG", "The message has no text");
+  if (!isRelayedNick(nick)) {
+    return fail("INVALID_NICK", 'A relayed nick has a "/" in it and none of !@*?, and space');
+  }
+  if (channel.silencesMask(`${nick}!${client.user}@${client.host}`)) {
+    return fail("BANNED", "This nick is banned from the channel");
+  }
+  return inTurn(call, 1, () => relay(call, channel, nick, text));
+}
+
+function relay(call: CommandCall, channel: Channel, nick: string, text: string): void {
+  const { state, client, reply } = call;
+  const frame = `:${nick}!${client.user}@${client.host} PRIVMSG ${channel.name} :\r\n`;
+  if (encodedLength(frame) + encodedLength(text) > state.limits.lineBytes) {
+    return reply.numeric(ERR_INPUTTOOLONG);
+  }
+  const message = state.messageFrom(client, "PRIVMSG", {
+    params: [channel.name],
+    text,
+    relayedFrom: nick,
+    clientTags: tagsPassedOn(call),
+  });
+  if (!deliver(call, channel, message, 0)) return;
+  const { tags } = message;
+  const { msgid: id = "" } = tags;
+  state.observe((observer) =>
+    observer.messageSent?.({
+      id,
+      time: timeOf(tags),
+      command: "PRIVMSG",
+      text,
+      sender: { ...client.actor, nick },
+      channel: channel.name,
+      receiver: null,
+      statusPrefix: "",
+      answered: repliedTo(tags),
+      isRelayed: true,
+    })
+  );
 }

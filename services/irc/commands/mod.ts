@@ -7,31 +7,35 @@ import { authenticate } from "./authenticate.ts";
 import { batch } from "./batch.ts";
 import { cap } from "./cap.ts";
 import { chathistory } from "./chathistory.ts";
-import { chghost } from "./chghost.ts";
-import { ison, lusers, motd, time, userhost, version } from "./information.ts";
+import { chghost, kill, kline, oper, unkline, wallops } from "./operator.ts";
+import {
+  admin,
+  info,
+  ison,
+  links,
+  lusers,
+  motd,
+  stats,
+  time,
+  userhost,
+  version,
+} from "./server_queries.ts";
 import { help } from "./help.ts";
-import { invite } from "./invite.ts";
-import { kick } from "./kick.ts";
+import { invite, join, kick, part } from "./membership.ts";
 import { list } from "./list.ts";
 import { markread } from "./markread.ts";
-import { join, part } from "./membership.ts";
-import { notice, privmsg, tagmsg } from "./messages.ts";
+import { notice, privmsg, relaymsg, tagmsg } from "./messages.ts";
 import { metadata } from "./metadata.ts";
 import { mode } from "./mode.ts";
 import { monitor } from "./monitor.ts";
 import { names } from "./names.ts";
-import { kill, oper, wallops } from "./operator.ts";
 import { redact } from "./redact.ts";
 import { register, verify } from "./register.ts";
-import { relaymsg } from "./relaymsg.ts";
-import { nick, pass, user } from "./registration.ts";
+import { nick, pass, ping, pong, quit, user } from "./registration.ts";
 import { rename } from "./rename.ts";
-import { kline, unkline } from "./server_ban.ts";
-import { admin, info, links, stats } from "./server_queries.ts";
-import { ping, pong, quit } from "./session.ts";
 import { topic } from "./topic.ts";
 import { away, setname } from "./user_state.ts";
-import { isWhoOfOne, who } from "./who.ts";
+import { isWhoOfOne, who, whois, whowas } from "./who.ts";
 import {
   comingBack,
   existingChannels,
@@ -41,8 +45,6 @@ import {
   readingMetadata,
   readingModes,
 } from "./while_muted.ts";
-import { whois } from "./whois.ts";
-import { whowas } from "./whowas.ts";
 
 export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, CommandDefinition>([
   ["ADMIN", { handler: admin, whileMuted: "all" }],

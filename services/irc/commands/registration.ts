@@ -1,3 +1,10 @@
+import { logIn, verifyPassword, whyNotChecked } from "../admission/login.ts";
+import {
+  changeNick,
+  isServerPassword,
+  refusePassword,
+  tryRegister,
+} from "../admission/registration.ts";
 import type { CommandCall } from "../command.ts";
 import { isNick, REALNAME_LENGTH, USER_LENGTH } from "../protocol/names.ts";
 import {
@@ -6,13 +13,7 @@ import {
   ERR_NEEDMOREPARAMS,
   ERR_NONICKNAMEGIVEN,
 } from "../protocol/numerics.ts";
-import { logIn, verifyPassword, whyNotChecked } from "../admission/login.ts";
-import {
-  changeNick,
-  isServerPassword,
-  refusePassword,
-  tryRegister,
-} from "../admission/registration.ts";
+import { truncate } from "../protocol/text.ts";
 
 /** The name and password of an account, in place of the server's password. */
 const ACCOUNT_PASSWORD = /^([^:]+):(.+)$/s;
@@ -67,4 +68,18 @@ export function user(call: CommandCall): void {
 function cleanUserName(text: string): string {
   const name = text.replace(/[^A-Za-z0-9._-]/g, "").slice(0, USER_LENGTH - 1);
   return `~${name || "user"}`;
+}
+
+/** PING token: PONG with the token, at once. */
+export function ping({ state, params, reply }: CommandCall): void {
+  reply.command("PONG", [state.serverName], params[0]);
+}
+
+/** PONG needs no handling: any received line shows that the client is alive. */
+export function pong(): void {}
+
+/** QUIT [reason]. The reason is marked, so that a client cannot pretend to have been killed. */
+export function quit({ state, client, params }: CommandCall): void {
+  const reason = truncate(params[0] ?? "", state.limits.reasonBytes);
+  state.disconnect(client, reason === "" ? "Client quit" : `Quit: ${reason}`);
 }

@@ -11,7 +11,7 @@ import {
   RPL_TOPIC,
   RPL_TOPICWHOTIME,
 } from "../protocol/numerics.ts";
-import { changeTopic } from "../channels/topic.ts";
+import { changeTopic } from "../channels/control.ts";
 
 /** TOPIC channel [text]. An empty text removes the topic. */
 export function topic(call: CommandCall): void | Promise<void> {

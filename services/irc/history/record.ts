@@ -2,10 +2,9 @@
 
 import type { HistoryEntry } from "./history.ts";
 import type { HistoryRecord } from "./store.ts";
-import { jsonString } from "../protocol/ascii.ts";
-import { MessageHead } from "../message_head.ts";
+import { jsonString } from "../protocol/text.ts";
+import { MessageHead, type MessageText, Outbound, type OutboundTags } from "../outbound.ts";
 import { parseMessage } from "../protocol/message.ts";
-import { type MessageText, Outbound, type OutboundTags } from "../outbound.ts";
 
 /**
  * A message as JSON, without default values, and without a guest's connection, which means nothing

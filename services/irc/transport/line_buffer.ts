@@ -1,6 +1,6 @@
 /** A client's unread bytes, and the lines in them. */
 
-import { shortAscii } from "../protocol/ascii.ts";
+import { shortAscii } from "../protocol/text.ts";
 
 const EMPTY = new Uint8Array(0);
 const LF = 0x0a;

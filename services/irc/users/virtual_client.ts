@@ -1,6 +1,8 @@
-import { Client } from "../client.ts";
 import { UserMode } from "../channels/modes.ts";
+import { Client } from "../client.ts";
+import type { Outbound, ReplyTags } from "../outbound.ts";
 import type { ServerState } from "../state.ts";
+import type { DirectTransport } from "../transport/direct.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { UserIdentity } from "../user.ts";
 
@@ -21,7 +23,7 @@ const USER = "agent";
 const PERSON = "web";
 
 /** The identity of a user without a connection. */
-export interface VirtualIdentity {
+interface VirtualIdentity {
   /** The user name, between `!` and `@`. */
   readonly user: string;
   readonly realname: string;
@@ -57,4 +59,26 @@ export function newVirtualClient(
 ): VirtualClient {
   const user = isPerson ? PERSON : USER;
   return new VirtualClient(state, { user, realname, bot: !isPerson, privileged });
+}
+
+const NO_TAGS: ReplyTags = Object.freeze({});
+
+/** A client in this process that receives messages as values, not lines. */
+export class DirectClient extends Client {
+  readonly #transport: DirectTransport;
+
+  constructor(state: ServerState, transport: DirectTransport, privileged: boolean) {
+    super(transport, { privileged, now: state.now(), counters: state.counters });
+    this.#transport = transport;
+  }
+
+  override send(message: Outbound): void {
+    this.counters.linesOut++;
+    this.#transport.deliver(message, NO_TAGS);
+  }
+
+  override answer(message: Outbound, tags: ReplyTags): void {
+    this.counters.linesOut++;
+    this.#transport.deliver(message, tags);
+  }
 }

@@ -9,20 +9,28 @@ import {
 } from "../../database/mod.ts";
 import { Conflict, Invalid, NotFound, ServiceError } from "../../errors.ts";
 import { newEvent, type Origin } from "../../events/mod.ts";
-import { type AccountDirectory, type Caller, originOf } from "../../identity/mod.ts";
+import {
+  type AccountDirectory,
+  type Caller,
+  formatNetwork,
+  type Network,
+  originOf,
+  parseNetwork,
+  widen,
+} from "../../identity/mod.ts";
 import {
   type Ban,
   type Bans,
   type BanSubject,
   type BanWish,
+  compileMask,
+  completeMask,
   foldCase,
   isLoopback,
   type ObservedActor,
 } from "../../irc/mod.ts";
-import { ircOriginOf } from "../origin.ts";
 import { newUlid } from "../../ulid.ts";
-import { BanIndex, type StoredBan } from "./ban_index.ts";
-import { type BanMask, canonicalForm, parseBanMask } from "./mask.ts";
+import { ircOriginOf } from "../moderation.ts";
 import type { BanRecord, BanRequest } from "./schemas.ts";
 
 /** Most bans. */
@@ -298,4 +306,139 @@ async function refusalOf(run: () => Promise<void>): Promise<string | null> {
     if (error instanceof ServiceError) return error.message;
     throw error;
   }
+}
+
+/** A stored ban. */
+interface StoredBan {
+  readonly id: string;
+  /** In its canonical form. */
+  readonly mask: string;
+  /** The banned account; null for a ban on a mask or a network. */
+  readonly accountId: string | null;
+  readonly reason: string;
+  readonly setBy: string;
+  /** Times are Unix milliseconds. */
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+}
+
+/**
+ * Finds the ban that matches a client. Accounts and networks are looked up in constant time; masks
+ * are searched one by one.
+ */
+class BanIndex {
+  readonly #byAccount = new Map<string, StoredBan>();
+  /** By the length of their prefix, then by the network. */
+  readonly #byNetwork = new Map<string, { sample: Network; bans: Map<bigint, StoredBan> }>();
+  readonly #masks: { readonly ban: StoredBan; readonly matches: (text: string) => boolean }[] = [];
+
+  constructor(bans: readonly StoredBan[]) {
+    for (const ban of bans) this.#add(ban);
+  }
+
+  /** @param now Unix milliseconds, here and below */
+  findByAccount(accountId: string | null, now: number): StoredBan | null {
+    return accountId === null ? null : holding(this.#byAccount.get(accountId), now);
+  }
+
+  findByAddress(address: string, now: number): StoredBan | null {
+    if (this.#byNetwork.size === 0) return null;
+    const network = parseNetwork(address);
+    if (network === null) return null;
+    for (const { sample, bans } of this.#byNetwork.values()) {
+      if (sample.bits !== network.bits) continue;
+      const found = holding(bans.get(widen(network, sample.prefix).value), now);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  findByMask(texts: readonly string[], now: number): StoredBan | null {
+    for (const { ban, matches } of this.#masks) {
+      if (holding(ban, now) !== null && texts.some(matches)) return ban;
+    }
+    return null;
+  }
+
+  #add(ban: StoredBan): void {
+    if (ban.accountId !== null) {
+      this.#byAccount.set(ban.accountId, ban);
+      return;
+    }
+    const mask = parseBanMask(ban.mask);
+    if (mask.kind === "mask") this.#masks.push({ ban, matches: mask.matches });
+    if (mask.kind !== "network") return;
+    const { network } = mask;
+    const key = `${network.bits}/${network.prefix}`;
+    const group = this.#byNetwork.get(key) ?? { sample: network, bans: new Map() };
+    group.bans.set(network.value, ban);
+    this.#byNetwork.set(key, group);
+  }
+}
+
+function holding(ban: StoredBan | undefined, now: number): StoredBan | null {
+  return ban === undefined || (ban.expiresAt !== null && ban.expiresAt <= now) ? null : ban;
+}
+
+/**
+ * Characters that a mask must have beside `*`, `?`, `.`, `!` and `@`, so that it does not match
+ * everybody.
+ */
+const LEAST_LITERALS = 3;
+
+/** Shortest prefix of a network that can be banned. */
+const LEAST_PREFIX = { 32: 8, 128: 16 } as const;
+
+const ACCOUNT = "account:";
+
+/** What a ban matches. `text` is the canonical form, which is unique. */
+type BanMask =
+  | { readonly kind: "account"; readonly text: string; readonly name: string }
+  | { readonly kind: "network"; readonly text: string; readonly network: Network }
+  | {
+    readonly kind: "mask";
+    readonly text: string;
+    readonly matches: (text: string) => boolean;
+  };
+
+/**
+ * Parses the mask of a ban.
+ *
+ * @throws Invalid if it is malformed or matches far too many
+ */
+function parseBanMask(text: string): BanMask {
+  if (text.toLowerCase().startsWith(ACCOUNT)) {
+    const name = text.slice(ACCOUNT.length);
+    return { kind: "account", text: ACCOUNT + name, name };
+  }
+  const network = parseNetwork(text.replace(/^(?:\*!)?\*@(?=[^*?]*$)/, ""));
+  if (network !== null) return networkMask(network);
+  if (!/[@!]/.test(text) || /[\s,\p{Cc}]/u.test(text) || text.includes("/")) {
+    throw new Invalid(
+      `"mask" must be user@host, nick!user@host, an address, a network such as 192.0.2.0/24, or ` +
+        "account:name",
+    );
+  }
+  const complete = completeMask(text);
+  if (complete.replaceAll(/[*?.!@]/g, "").length < LEAST_LITERALS) throw tooWide();
+  return { kind: "mask", text: complete, matches: compileMask(complete) };
+}
+
+/** The stored form of this mask; a malformed mask stays unchanged. */
+function canonicalForm(mask: string): string {
+  try {
+    return parseBanMask(mask).text;
+  } catch (error) {
+    if (error instanceof Invalid) return mask;
+    throw error;
+  }
+}
+
+function networkMask(network: Network): BanMask {
+  if (network.prefix < LEAST_PREFIX[network.bits]) throw tooWide();
+  return { kind: "network", text: formatNetwork(network), network };
+}
+
+function tooWide(): Invalid {
+  return new Invalid('"mask" is far too wide; make it more specific');
 }

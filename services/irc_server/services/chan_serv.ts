@@ -8,7 +8,7 @@ import {
   isChannelName,
   type ServiceCaller,
 } from "../../irc/mod.ts";
-import { ircOriginOf } from "../origin.ts";
+import { ircOriginOf } from "../moderation.ts";
 import { CommandService, type ServiceCommand } from "./command_service.ts";
 import type { RegisteredChannel, RegisteredChannels } from "./registered_channels.ts";
 

@@ -6,6 +6,5 @@
  * on the internal ids of accounts, never on names.
  */
 export { RegisteredChannels, type RegisteredChannelsOptions } from "./registered_channels.ts";
-export { ChannelStore } from "./channel_store.ts";
-export { UnregisteredChannels } from "./unregistered_channels.ts";
+export { ChannelStore, UnregisteredChannels } from "./unregistered_channels.ts";
 export { addIrcServices, type IrcServicesOptions } from "./open.ts";

@@ -1,8 +1,10 @@
 import {
   type Database,
+  type Directory,
   Duplicate,
   type NewEvent,
   type Statement,
+  statement,
   Unchanged,
 } from "../../database/mod.ts";
 import { Conflict, Forbidden, NotFound } from "../../errors.ts";
@@ -17,8 +19,7 @@ import {
 import type { Log } from "../../log.ts";
 import type { Scheduler } from "../../scheduler.ts";
 import { newUlid } from "../../ulid.ts";
-import { ChannelDirectory } from "./channel_directory.ts";
-import { KeptChannels } from "./kept_channels.ts";
+import { ChannelStates, LatestWrites } from "./channel_states.ts";
 
 export interface RegisteredChannelsOptions {
   readonly database: Database;
@@ -34,7 +35,7 @@ export interface RegisteredChannelsOptions {
 }
 
 /** An account's rights in a channel. */
-export type ChannelRight = "founder" | GrantableStatus;
+type ChannelRight = "founder" | GrantableStatus;
 
 /** A registered channel. */
 export interface RegisteredChannel {
@@ -47,7 +48,7 @@ export interface RegisteredChannel {
 }
 
 /** An account with a status in a channel, given on every join. */
-export interface AccessEntry {
+interface AccessEntry {
   readonly account: string;
   readonly status: GrantableStatus;
 }
@@ -278,4 +279,226 @@ function changedMeanwhile(): NotFound {
 
 function compare(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
+}
+
+interface KeptChannelsOptions {
+  readonly database: Pick<Database, "commit">;
+  readonly directory: Pick<ChannelDirectory, "get" | "noting">;
+  /** Encrypts the keys of channels. */
+  readonly secret: Uint8Array;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/**
+ * Stores the topics and modes of registered channels in the database. If a write fails, it is tried
+ * again; meanwhile, reads come from memory.
+ */
+export class KeptChannels {
+  readonly #options: KeptChannelsOptions;
+  readonly #states: ChannelStates;
+  /** By the folded name. */
+  readonly #writes: LatestWrites<KeptChannel>;
+
+  constructor(options: KeptChannelsOptions) {
+    this.#options = options;
+    this.#states = new ChannelStates(options.secret);
+    this.#writes = new LatestWrites({
+      ...options,
+      write: (folded, channel) => this.#update(folded, channel),
+      failure: "The topic and modes of an IRC channel could not be stored",
+    });
+  }
+
+  /** The last state of the channel with this folded name. */
+  find(folded: string): KeptChannel | null {
+    const pending = this.#writes.pending(folded);
+    if (pending !== undefined) return pending;
+    const kept = this.#options.directory.get(folded);
+    return kept === null ? null : this.#states.parse(kept.name, kept.state);
+  }
+
+  /** Stores a channel. Tells whether it is on disk; if not, it is tried again. */
+  put(channel: KeptChannel): Promise<boolean> {
+    return this.#writes.put(foldCase(channel.name), channel);
+  }
+
+  /** Forgets a channel that is no longer kept. */
+  forget(folded: string): void {
+    this.#writes.forget(folded);
+  }
+
+  /** The value of the column `state` for a channel. */
+  format(channel: KeptChannel): string {
+    return this.#states.format(channel);
+  }
+
+  /** Writes everything pending, including what has failed before. */
+  close(): Promise<void> {
+    return this.#writes.close();
+  }
+
+  async #update(folded: string, channel: KeptChannel): Promise<void> {
+    const { database, directory } = this.#options;
+    await database.commit({ statements: [directory.noting(folded, this.format(channel))] });
+  }
+}
+
+/** A registered channel as the directory holds it. */
+interface ChannelRecord {
+  readonly id: string;
+  readonly name: string;
+  /** The internal id of the founder's account; null if that was removed. */
+  readonly founderId: string | null;
+  /** Unix milliseconds. */
+  readonly registeredAt: number;
+  /** Topic, modes and lists as JSON, as stored in the database. */
+  readonly state: string;
+  /** Statuses by the internal ids of accounts. */
+  readonly access: ReadonlyMap<string, GrantableStatus>;
+}
+
+interface ChannelDirectoryOptions {
+  readonly database: Database;
+  readonly accounts: AccountDirectory;
+}
+
+/**
+ * Every registered channel, in memory, because IRC needs rights and states at each JOIN and cannot
+ * wait. Its statements are the only ones that change registered channels, and they keep it current.
+ */
+export class ChannelDirectory implements Directory {
+  readonly tables = ["irc_channels", "irc_channel_access"] as const;
+  readonly #database: Database;
+  readonly #byName = new Map<string, ChannelRecord>();
+
+  private constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Reads all registered channels from the database. */
+  static async open({ database, accounts }: ChannelDirectoryOptions): Promise<ChannelDirectory> {
+    const directory = new ChannelDirectory(database);
+    await database.keepCurrent(directory);
+    accounts.onChanged((id, account) => {
+      if (account === null) directory.#forgetAccount(id);
+    });
+    return directory;
+  }
+
+  async load(): Promise<void> {
+    const { tables } = this.#database;
+    const channels = await tables.selectFrom("irc_channels").selectAll().execute();
+    const access = await tables.selectFrom("irc_channel_access").selectAll().execute();
+    const accessOf = Map.groupBy(access, (entry) => entry.channel_id);
+    this.#byName.clear();
+    for (const { id, name, name_folded, founder_id, registered_at, state } of channels) {
+      const entries = accessOf.get(id) ?? [];
+      this.#byName.set(name_folded, {
+        id,
+        name,
+        founderId: founder_id,
+        registeredAt: registered_at,
+        state,
+        access: new Map(entries.map(({ account_id, status }) => [account_id, status])),
+      });
+    }
+  }
+
+  /** The channel of this folded name, or null. */
+  get(folded: string): ChannelRecord | null {
+    return this.#byName.get(folded) ?? null;
+  }
+
+  all(): Iterable<ChannelRecord> {
+    return this.#byName.values();
+  }
+
+  /** The statement that registers a channel; its transaction fails as `Duplicate` if it is there. */
+  insertion(channel: Omit<ChannelRecord, "access">): Statement {
+    const { id, name, founderId, registeredAt, state } = channel;
+    const row = { id, name, founder_id: founderId, registered_at: registeredAt, state };
+    const folded = foldCase(name);
+    return statement(
+      this.#database.tables.insertInto("irc_channels").values({ ...row, name_folded: folded }),
+      { committed: () => this.#byName.set(folded, { ...channel, access: new Map() }) },
+    );
+  }
+
+  /** The statement that removes a channel; it rolls back its transaction if the channel is gone. */
+  removal({ id, name }: Pick<ChannelRecord, "id" | "name">): Statement {
+    return statement(this.#database.tables.deleteFrom("irc_channels").where("id", "=", id), {
+      mustChange: true,
+      committed: () => this.#byName.delete(foldCase(name)),
+    });
+  }
+
+  /**
+   * The statements that transfer a channel to another founder, who loses any other status there.
+   */
+  transfer(channel: Pick<ChannelRecord, "id" | "name">, founder: Account): Statement[] {
+    const update = this.#database.tables.updateTable("irc_channels")
+      .set({ founder_id: founder.id }).where("id", "=", channel.id);
+    const committed = () => this.#change(channel.name, () => ({ founderId: founder.id }));
+    return [
+      statement(update, { mustChange: true, committed }),
+      this.#withdrawal(channel, founder, false),
+    ];
+  }
+
+  /** The statements that give an account a status in a channel; null removes it. */
+  granting(
+    channel: Pick<ChannelRecord, "id" | "name">,
+    account: Account,
+    status: GrantableStatus | null,
+  ): Statement[] {
+    const withdrawal = this.#withdrawal(channel, account, status === null);
+    if (status === null) return [withdrawal];
+    const insertion = this.#database.tables.insertInto("irc_channel_access")
+      .values({ channel_id: channel.id, account_id: account.id, status });
+    const committed = () =>
+      this.#change(channel.name, ({ access }) => ({
+        access: new Map(access).set(account.id, status),
+      }));
+    return [withdrawal, statement(insertion, { committed })];
+  }
+
+  /** The statement that stores the topic, modes and lists of a channel. */
+  noting(folded: string, state: string): Statement {
+    const update = this.#database.tables.updateTable("irc_channels").set({ state })
+      .where("name_folded", "=", folded);
+    return statement(update, { committed: () => this.#change(folded, () => ({ state })) });
+  }
+
+  #withdrawal(
+    { id, name }: Pick<ChannelRecord, "id" | "name">,
+    account: Account,
+    mustChange: boolean,
+  ): Statement {
+    const removal = this.#database.tables.deleteFrom("irc_channel_access")
+      .where("channel_id", "=", id).where("account_id", "=", account.id);
+    const committed = () =>
+      this.#change(name, ({ access }) => ({ access: without(access, account.id) }));
+    return statement(removal, { mustChange, committed });
+  }
+
+  #change(name: string, change: (channel: ChannelRecord) => Partial<ChannelRecord>): void {
+    const folded = foldCase(name);
+    const channel = this.#byName.get(folded);
+    if (channel !== undefined) this.#byName.set(folded, { ...channel, ...change(channel) });
+  }
+
+  /** Its rights ended with the account. */
+  #forgetAccount(id: string): void {
+    for (const { name, founderId, access } of this.#byName.values()) {
+      if (founderId === id) this.#change(name, () => ({ founderId: null }));
+      if (access.has(id)) this.#change(name, () => ({ access: without(access, id) }));
+    }
+  }
+}
+
+function without<Value>(map: ReadonlyMap<string, Value>, key: string): Map<string, Value> {
+  const copy = new Map(map);
+  copy.delete(key);
+  return copy;
 }

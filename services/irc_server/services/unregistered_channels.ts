@@ -1,6 +1,7 @@
 import { type Database, type Statement, statement } from "../../database/mod.ts";
 import type { AccountDirectory } from "../../identity/mod.ts";
 import {
+  type ChannelKeeper,
   foldCase,
   hasDefaultState,
   isConfined,
@@ -10,8 +11,8 @@ import {
 } from "../../irc/mod.ts";
 import type { Log } from "../../log.ts";
 import type { Scheduler } from "../../scheduler.ts";
-import { ChannelStates } from "./channel_states.ts";
-import { LatestWrites } from "./latest_writes.ts";
+import { ChannelStates, LatestWrites } from "./channel_states.ts";
+import type { RegisteredChannels } from "./registered_channels.ts";
 
 /** How long an empty channel waits for its founder and its members, in milliseconds. */
 const WAIT = 30 * 24 * 60 * 60 * 1000;
@@ -26,7 +27,7 @@ const WITHOUT_FOUNDER = 2000;
 /** The most stored channels in all. */
 const IN_ALL = 20_000;
 
-export interface UnregisteredChannelsOptions {
+interface UnregisteredChannelsOptions {
   readonly database: Pick<Database, "tables" | "commit">;
   readonly accounts: Pick<AccountDirectory, "get" | "find">;
   /** Whether a channel belongs to the program, and so always comes back. */
@@ -252,4 +253,35 @@ export class UnregisteredChannels {
  */
 function refusesOthers(channel: KeptChannel): boolean {
   return isConfined(channel) || (isSealed(channel) && !channel.flags.includes("s"));
+}
+
+/** What is stored of channels, registered or not. A registered channel comes first. */
+export class ChannelStore implements ChannelKeeper {
+  readonly #registered: RegisteredChannels;
+  readonly #unregistered: UnregisteredChannels;
+
+  constructor(registered: RegisteredChannels, unregistered: UnregisteredChannels) {
+    this.#registered = registered;
+    this.#unregistered = unregistered;
+  }
+
+  find(channel: string): KeptChannel | null {
+    return this.#registered.find(channel) ?? this.#unregistered.find(foldCase(channel));
+  }
+
+  async changed(channel: KeptChannel): Promise<Keeping> {
+    if (!this.#registered.isRegistered(channel.name)) return this.#unregistered.changed(channel);
+    const isStored = await this.#registered.changed(channel);
+    // A registered channel comes first, so a row that stays does no harm.
+    await this.#unregistered.remove(foldCase(channel.name));
+    return isStored ? "stored" : "refused";
+  }
+
+  emptied(channel: KeptChannel): boolean {
+    return this.#unregistered.emptied(channel);
+  }
+
+  renamed(before: string, channel: KeptChannel): Promise<Keeping> {
+    return this.#unregistered.renamed(before, channel);
+  }
 }

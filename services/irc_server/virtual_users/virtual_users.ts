@@ -13,8 +13,7 @@ import {
 } from "../../irc/mod.ts";
 import type { Log } from "../../log.ts";
 import type { Scheduler } from "../../scheduler.ts";
-import type { Call, CallStore } from "./stored_calls.ts";
-import type { Home, HomeStore } from "./stored_homes.ts";
+import type { Call, CallStore, Home, HomeStore } from "./stored_presence.ts";
 
 /** Most channels that an account rejoins, beside those of an agent's registration. */
 const MAX_HOMES = 100;

@@ -7,7 +7,7 @@ import type {
 } from "@ai-sdk/provider";
 import { Invalid } from "../../errors.ts";
 import { type JsonObject, parseJson } from "../json.ts";
-import { requireNoError, ToldError } from "../told_error.ts";
+import { requireNoError, ToldError } from "../told.ts";
 import {
   type Answer,
   Chunks,
@@ -16,10 +16,10 @@ import {
   type DetailedUsage,
   type FinishReason,
   newAnswerId,
+  opened,
   type ToolCall,
 } from "./answer.ts";
 import { type ChatApi, type ChatCall, cutShort } from "./chat.ts";
-import { opened } from "./opening.ts";
 import { callOptions } from "./prompt.ts";
 import { readRequest } from "./request.ts";
 

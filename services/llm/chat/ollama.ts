@@ -1,7 +1,7 @@
 import { type ChatRequest, type ChatResponse, Ollama } from "ollama/browser";
 import { Invalid } from "../../errors.ts";
 import { type JsonObject, parseObject } from "../json.ts";
-import { requireNoError } from "../told_error.ts";
+import { requireNoError } from "../told.ts";
 import { Chunks, completionOf, type DetailedUsage, newAnswerId, type ToolCall } from "./answer.ts";
 import { bearerHeaders, type ChatApi, type ChatCall } from "./chat.ts";
 import {

@@ -1,8 +1,7 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { isObject, type JsonObject, parseJson, parseObject } from "../json.ts";
-import { requireNoError, ToldError } from "../told_error.ts";
-import { chunksOf } from "./answer.ts";
-import { opened } from "./opening.ts";
+import { requireNoError, ToldError } from "../told.ts";
+import { chunksOf, opened } from "./answer.ts";
 import { bearerHeaders, type ChatApi, type ChatCall, cutShort } from "./chat.ts";
 
 /** The longest event of a stream, in characters. */

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
-import { type Incident, Incidents } from "../../../services/bots/sentinel/incidents.ts";
-import { instructionsFor, quote, readAnswer } from "../../../services/bots/sentinel/model_judge.ts";
-import { Rules } from "../../../services/bots/sentinel/rules.ts";
+import { type Incident, Incidents } from "../../../services/bots/sentinel/sentinel.ts";
+import {
+  instructionsFor,
+  quote,
+  readAnswer,
+  Rules,
+} from "../../../services/bots/sentinel/judging.ts";
 import { cpuTimeOf } from "../../support/cpu_time.ts";
 
 function judged(text: string, policy = ""): string | null {

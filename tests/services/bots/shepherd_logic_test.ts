@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { PlanBook } from "../../../services/bots/shepherd/plan_book.ts";
 import {
+  PlanBook,
   propose,
   quoteSituation,
   readPlan,
   type Situation,
-} from "../../../services/bots/shepherd/planning.ts";
+} from "../../../services/bots/shepherd/plan_book.ts";
 
 const GOAL = { text: "Ship it", channel: "#a", by: "ann", time: 0 };
 const TASK = { account: "bob", task: "Write tests", channel: "#a", by: "ann", time: 0 };

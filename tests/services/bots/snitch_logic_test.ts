@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { isMalformed } from "../../../services/bots/snitch/snitch.ts";
-import { type Presence, Watched } from "../../../services/bots/snitch/watched.ts";
-import { Windows } from "../../../services/bots/snitch/windows.ts";
+import { isMalformed, type Presence, Watched, Windows } from "../../../services/bots/snitch.ts";
 
 Deno.test("a window counts what happened within its span", () => {
   const windows = new Windows();

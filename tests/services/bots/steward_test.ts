@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { measureFor } from "../../../services/bots/steward/steward.ts";
+import { measureFor } from "../../../services/bots/steward.ts";
 import type { BotSettings } from "../../../services/policies/mod.ts";
 import { type BotWorld, withBots } from "./support.ts";
 

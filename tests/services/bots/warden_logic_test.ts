@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { formatEnvelope } from "../../../services/bridge/mod.ts";
-import { Escalation } from "../../../services/bots/warden/escalation.ts";
-import { Rates } from "../../../services/bots/warden/rates.ts";
-import { type Pattern, Repetition } from "../../../services/bots/warden/repetition.ts";
+import { Escalation, type Pattern, Rates, Repetition } from "../../../services/bots/warden.ts";
 
 const START = Date.parse("2026-11-22T12:00:00Z");
 

@@ -2,10 +2,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { Channel } from "../../../services/bridge/channel.ts";
-import type { LineOwner } from "../../../services/bridge/pending_lines.ts";
-import { SharedLines } from "../../../services/bridge/shared_lines.ts";
 import { type NewLine, type StoredLine, StoredLines } from "../../../services/bridge/mod.ts";
-import type { ChannelText } from "../../../services/bridge/options.ts";
+import { LineCredits, type LineOwner, SharedLines } from "../../../services/bridge/shared_lines.ts";
+import type { ChannelText } from "../../../services/bridge/types.ts";
 import { type Database, openSqlite, statement } from "../../../services/database/mod.ts";
 import { silentLog } from "../../../services/log.ts";
 import { MessageLog } from "../../../services/messages/mod.ts";
@@ -400,3 +399,21 @@ Deno.test("a node that was away for longer than the buffer ends its streams, whi
     assert.notEqual(log.gapAfter(microseconds, "0"), null);
     for (const node of [away, other]) node.lines.close();
   }));
+
+const LINE = { channel: "#room", mark: "ann again" };
+const isConfirmed = () => Promise.resolve();
+
+Deno.test("a stored line stands for one heard line", () => {
+  const credits = new LineCredits(() => 0);
+  credits.add(LINE, isConfirmed);
+  credits.add(LINE, isConfirmed);
+  assert.deepEqual([1, 2, 3].map(() => credits.spend(LINE) !== null), [true, true, false]);
+});
+
+Deno.test("a line that was stored long ago is not on its way, although others of its mark are", () => {
+  let now = 0;
+  const credits = new LineCredits(() => now);
+  for (; now < 600_000; now += 10_000) credits.add(LINE, isConfirmed);
+  const spent = Array.from({ length: 60 }, () => credits.spend(LINE));
+  assert.equal(spent.filter(Boolean).length, 5);
+});

@@ -4,7 +4,7 @@ import {
   type ConversationsOptions,
   PrivateFeed,
 } from "../../../services/chats/mod.ts";
-import { MentionCounts } from "../../../services/chats/mention_counts.ts";
+import { MentionCounts } from "../../../services/chats/chats.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 
 const ANN = { nick: "ann", account: "ann", realname: "Ann" };

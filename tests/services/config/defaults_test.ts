@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { loadConfig } from "../../../services/config/mod.ts";
 import { DEFAULTS } from "../../../services/config/defaults.ts";
-import { plainConfig } from "../../../services/config/plain.ts";
+import { plainConfig } from "../../../services/config/load.ts";
 import { configSchema } from "../../../services/config/schemas.ts";
 
 const NO_FILE = { file: "/nonexistent/config.yaml", fileRequired: false };

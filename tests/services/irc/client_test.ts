@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Client, newCounters } from "../../../services/irc/client.ts";
-import { MessageHead } from "../../../services/irc/message_head.ts";
+import { MessageHead } from "../../../services/irc/outbound.ts";
 import type { Transport } from "../../../services/irc/transport/transport.ts";
 
 const TRANSPORT: Transport = {

@@ -3,8 +3,7 @@ import fc from "fast-check";
 import type { HistoryEntry } from "../../../services/irc/history/history.ts";
 import { Log, RecentLogs } from "../../../services/irc/history/log.ts";
 import { HistoryKind } from "../../../services/irc/history/store.ts";
-import { MessageHead } from "../../../services/irc/message_head.ts";
-import { Outbound } from "../../../services/irc/outbound.ts";
+import { MessageHead, Outbound } from "../../../services/irc/outbound.ts";
 
 function entryAt(time: number): HistoryEntry {
   const head = new MessageHead({ source: "ann!a@h", command: "PRIVMSG", params: ["bob"] });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers";
-import { Pace } from "../../../services/irc/pace.ts";
+import { Pace } from "../../../services/irc/state.ts";
 import { startServer, type TestServer } from "./support/server.ts";
 import { THOROUGH } from "../../support/level.ts";
 

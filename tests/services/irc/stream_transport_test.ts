@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { MessageHead } from "../../../services/irc/message_head.ts";
-import { Outbound } from "../../../services/irc/outbound.ts";
+import { MessageHead, Outbound } from "../../../services/irc/outbound.ts";
 import { DirectTransport } from "../../../services/irc/transport/direct.ts";
 import { StreamTransport } from "../../../services/irc/transport/stream.ts";
 import { Wire } from "../../../services/irc/wire.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { MessageHead } from "../../../services/irc/message_head.ts";
-import { Outbound } from "../../../services/irc/outbound.ts";
+import { MessageHead, Outbound } from "../../../services/irc/outbound.ts";
 import { Cap } from "../../../services/irc/protocol/capabilities.ts";
 import { type Wire, WireQueue } from "../../../services/irc/wire.ts";
 

@@ -1,6 +1,7 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { Invalid } from "../../../services/errors.ts";
+import { Window } from "../../../services/messages/message_log.ts";
 import { type Logged, type LoggedMessage, MessageLog } from "../../../services/messages/mod.ts";
 
 type TestLog = MessageLog<LoggedMessage>;
@@ -246,4 +247,37 @@ Deno.test("MessageLog does not return a removed message, and continues from its 
   assert.equal(log.size, 3);
   log.remove(() => true);
   assert.deepEqual(texts("id-d"), []);
+});
+
+/** What a test does to a window and to an array. */
+const step = fc.oneof(
+  { weight: 5, arbitrary: fc.constant("push" as const) },
+  { weight: 4, arbitrary: fc.constant("shift" as const) },
+  fc.record({ index: fc.nat(60), count: fc.nat(5) }),
+);
+
+Deno.test("a window has what an array has", () => {
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 100, maxLength: 300, size: "max" }), (steps) => {
+      const window = new Window<{ readonly number: number }>();
+      const array: { readonly number: number }[] = [];
+      for (const [number, step] of steps.entries()) {
+        if (step === "push") {
+          window.push({ number });
+          array.push({ number });
+        } else if (step === "shift") {
+          assert.deepEqual(window.shift(), array.shift());
+        } else {
+          const { index, count } = step;
+          assert.deepEqual(window.slice(index), array.slice(index));
+          assert.deepEqual(window.slice(index, index + count), array.slice(index, index + count));
+          assert.deepEqual(window.remove(index, count), array.splice(index, count));
+        }
+        assert.equal(window.length, array.length);
+        assert.deepEqual(window.last, array.at(-1));
+        assert.deepEqual(window.at(0), array[0]);
+        assert.deepEqual(window.slice(0), array);
+      }
+    }),
+  );
 });

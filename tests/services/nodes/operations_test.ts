@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { statement } from "../../../services/database/mod.ts";
 import { Conflict, NotFound } from "../../../services/errors.ts";
 import { Nodes } from "../../../services/nodes/mod.ts";
-import { LEAVE_AFTER } from "../../../services/nodes/draining.ts";
+import { LEAVE_AFTER } from "../../../services/nodes/leadership.ts";
 import { peer } from "../../support/peers.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { type Node, withCluster } from "./cluster.ts";

@@ -1,6 +1,9 @@
 import type { Backend, KnownProvider } from "../../../services/llm/mod.ts";
-import { backendChangeSchema, backendRequestSchema } from "../../../services/llm/schemas.ts";
-import { completionRequestSchema } from "../../../services/llm/schemas.ts";
+import {
+  backendChangeSchema,
+  backendRequestSchema,
+  completionRequestSchema,
+} from "../../../services/llm/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { wordsOf } from "../../parts/known_names.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";

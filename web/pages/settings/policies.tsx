@@ -1,7 +1,10 @@
 import { Invalid, NotFound } from "../../../services/errors.ts";
 import { diffPatch, isObject, type JsonObject, purposeOf } from "../../../services/policies/mod.ts";
-import { policyFields, policyWarnings } from "../../../services/policies/schemas.ts";
-import { policyPatchSchema } from "../../../services/policies/schemas.ts";
+import {
+  policyFields,
+  policyPatchSchema,
+  policyWarnings,
+} from "../../../services/policies/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Form, TextArea } from "../../parts/form.tsx";
 import { Empty } from "../../parts/lists.tsx";

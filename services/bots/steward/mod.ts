@@ -1,2 +1,0 @@
-/** The steward: see steward.ts. */
-export { steward, type StewardParts } from "./steward.ts";

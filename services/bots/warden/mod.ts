@@ -1,2 +1,0 @@
-/** The warden: see warden.ts. */
-export { warden, type WardenParts } from "./warden.ts";
