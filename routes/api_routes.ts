@@ -1,7 +1,7 @@
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
 import type { Context, Handler } from "hono";
 import { callerOf } from "./caller.ts";
-import type { Answer, AnsweringHandler, DirectAnswer, InputOf, UsualBody } from "./direct.ts";
+import type { Answer, AnsweringHandler, DirectAnswer, InputOf } from "./direct.ts";
 import type { AppEnv } from "./environment.ts";
 import { bounded } from "../services/validation/schemas.ts";
 import { z } from "./extended_zod.ts";
@@ -14,7 +14,7 @@ import { type Body, validatedBody } from "./unknown_fields.ts";
 type Register = (
   route: Documented,
   handler: Handler<AppEnv>,
-  direct?: Pick<DirectAnswer, "answer" | "usual">,
+  direct?: Pick<DirectAnswer, "answer">,
 ) => ApiRoutes;
 
 /** A route, which the document may leave out. */
@@ -46,7 +46,7 @@ export class ApiRoutes extends OpenAPIHono<AppEnv> {
         const validating: AnsweringHandler = validated(request, json, handler);
         if (direct !== undefined && request?.headers === undefined) {
           const { params, query } = request ?? {};
-          validating.direct = { params, query, json, answer: direct.answer, usual: direct.usual };
+          validating.direct = { params, query, json, answer: direct.answer };
         }
         return register(whole, validating);
       }
@@ -69,17 +69,13 @@ export class ApiRoutes extends OpenAPIHono<AppEnv> {
    * answered without the app: see {@link DirectRequests}.
    *
    * @param handler answers in the app, where requests with a query may need more than that
-   * @param usual takes usual bodies
    */
   answer<Route extends RouteConfig>(
     route: Route,
     answer: Answer<InputOf<Route>>,
-    { handler = (context) => answer(inputOf(context), callerOf(context)), usual }: {
-      readonly handler?: Handler<AppEnv>;
-      readonly usual?: UsualBody<InputOf<Route>["json"]>;
-    } = {},
+    handler: Handler<AppEnv> = (context) => answer(inputOf(context), callerOf(context)),
   ): this {
-    this.#register(route, handler, { answer: answer as Answer, usual });
+    this.#register(route, handler, { answer: answer as Answer });
     return this;
   }
 }

@@ -42,14 +42,7 @@ export interface DirectAnswer {
   readonly query?: z.ZodType | undefined;
   readonly json?: z.ZodType | undefined;
   readonly answer: Answer;
-  readonly usual?: UsualBody | undefined;
 }
-
-/**
- * Takes the text of a usual body without JSON.parse and without its schema, which cost ten times as
- * much at rest. Returns what the schema would return, and null for a text that it does not know.
- */
-export type UsualBody<Json = unknown> = (text: string) => Json | null;
 
 /** A handler of an app that may also be able to answer without the app. */
 export type AnsweringHandler = Handler<AppEnv> & { direct?: DirectAnswer };

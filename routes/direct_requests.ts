@@ -155,12 +155,10 @@ export class DirectRequests {
   /** @param text the body; undefined if the route takes none */
   #answerTo(call: Call, text: string | undefined): Response | Promise<Response> {
     const { request, principal, address, requestId, found } = call;
-    const { params, route: { access, noQuery: query, json: schema, answer, usual } } = found;
+    const { params, route: { access, noQuery: query, json: schema, answer } } = found;
     requireServerCall(request.method, access, principal, this.#gates);
     const caller = { principal, address, requestId };
     if (text === undefined) return answer({ params, query, json: undefined }, caller);
-    const known = usual?.(text) ?? null;
-    if (known !== null) return answer({ params, query, json: known }, caller);
     const json = schema?.safeParse(parseJson(text));
     if (json?.success === false) return refuse(json.error, call);
     return answer({ params, query, json: json?.data }, caller);

@@ -17,6 +17,12 @@ const WITHOUT_ADMINS = switchedOff(
   "There are no admins: admins.enabled is false in the configuration",
 );
 
+const WITHOUT_CHANNELS = switchedOff(
+  EVERY_METHOD,
+  ["/v1/channels/*"],
+  "There are no channels: bridge.enabled is false in the configuration",
+);
+
 const WITHOUT_POLICIES = switchedOff(
   ["GET", "PUT"],
   ["/v1/settings", "/v1/settings/*"],
@@ -45,7 +51,7 @@ export function createGroups(
     ...operationGroups(services),
     ...modelGroups(services),
     login: loginGroup(services),
-    channels: channelGroup(services, streams),
+    channelStream: channelStreamGroup(services, streams),
     heraldWebhooks: lazyGroup("heraldWebhooks", async () => {
       return (await import("./v1/herald_webhooks.ts")).heraldWebhookRoutes(
         herald,
@@ -76,6 +82,7 @@ function operationGroups(services: Services): Record<keyof typeof SERVER_OPERATI
   return {
     ...Object.fromEntries(groups) as Record<keyof typeof SERVER_OPERATIONS, RouteGroup>,
     ...services.admins === null ? { admins: WITHOUT_ADMINS } : {},
+    ...services.bridge === null ? { channels: WITHOUT_CHANNELS } : {},
     ...services.policies === null ? { policies: WITHOUT_POLICIES } : {},
   };
 }
@@ -112,21 +119,11 @@ function loginGroup(services: Services): RouteGroup {
   });
 }
 
-function channelGroup(
-  { config, bridge, identity, agents }: Services,
-  streams: EventStreams,
-): RouteGroup {
-  if (bridge === null) {
-    return switchedOff(
-      EVERY_METHOD,
-      ["/v1/channels/*"],
-      "There are no channels: bridge.enabled is false in the configuration",
-    );
-  }
-  const bufferSize = config.bridge.buffer_size;
-  return lazyGroup("channels", async () => {
-    const { channelRoutes } = await import("./v1/channels.ts");
-    return channelRoutes({ bridge, bufferSize, identity, agents, streams });
+/** The event streams of channels. */
+function channelStreamGroup({ bridge }: Services, streams: EventStreams): RouteGroup {
+  if (bridge === null) return WITHOUT_CHANNELS;
+  return lazyGroup("channelStream", async () => {
+    return (await import("./v1/channel_stream.ts")).channelStreamRoutes(bridge, streams);
   });
 }
 

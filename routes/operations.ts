@@ -68,7 +68,7 @@ export function serverRoutes(
     };
     if (declared.waits === "always") routes.handle(made, answerLater);
     else if (declared.waits === undefined) routes.answer(made, answerNow);
-    else routes.answer(made, answerNow, { handler: answerLater });
+    else routes.answer(made, answerNow, answerLater);
   }
   return routes;
 }

@@ -47,14 +47,7 @@ export const ROUTES = {
   "GET /v1/metrics": ["metrics", "server"],
   "GET /v1/events": ["events", "server", "token of streams"],
 
-  "GET /v1/channels": ["channels", "coordination"],
-  "DELETE /v1/channels/{channel}": ["channels", "coordination"],
-  "POST /v1/channels/{channel}/join": ["channels", "coordination"],
-  "GET /v1/channels/{channel}/messages": ["channels", "coordination"],
-  "POST /v1/channels/{channel}/messages": ["channels", "coordination"],
-  "POST /v1/channels/{channel}/presence": ["channels", "coordination"],
-  "GET /v1/channels/{channel}/stream": ["channels", "coordination", "token"],
-  "GET /v1/channels/{channel}/users": ["channels", "coordination"],
+  "GET /v1/channels/{channel}/stream": ["channelStream", "coordination", "token"],
 
   "POST /webhooks/{name}": ["heraldWebhooks", "nothing", "file body"],
 
@@ -80,8 +73,6 @@ export const WHILE_HALTED: ReadonlySet<Endpoint> = new Set<Endpoint>(OPERATIONS_
  */
 export const WHILE_FULL: ReadonlySet<Endpoint> = new Set<Endpoint>([
   ...OPERATIONS_WHILE_FULL,
-  "POST /v1/channels/{channel}/join",
-  "POST /v1/channels/{channel}/presence",
 ]);
 
 /** A route's name in the table, such as `GET /v1/agents/{nick}`. */

@@ -4,7 +4,7 @@ import { type Caller, OPERATOR, type Principal, speakerName } from "../identity/
 import { channelName, type ChannelStanding, foldCase, isNick } from "../irc/mod.ts";
 import type { Rate } from "../kernel/token_bucket.ts";
 import type { Log } from "../log.ts";
-import { checkQuery, type MessageQuery, MessageReaders } from "../messages/mod.ts";
+import { checkQuery, ListTexts, type MessageQuery, MessageReaders } from "../messages/mod.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import type { Channel } from "./channel.ts";
 import { Channels, type ChannelsOptions } from "./channels.ts";
@@ -108,6 +108,7 @@ export class Bridge {
   readonly #options: BridgeOptions;
   readonly #parts: BridgeParts;
   readonly #readers: MessageReaders;
+  readonly #texts = new ListTexts<ChannelMessage>();
   readonly #ears = new Set<BridgeEars>();
   #stopping: Promise<void> | null = null;
   #disconnects = 0;
@@ -281,6 +282,11 @@ export class Bridge {
     const messages = await read;
     access.assertReadable(name, caller);
     return messages;
+  }
+
+  /** The JSON of {@link messages}. Most readers get what the one before them got. */
+  async messagesAsJson(channel: string, query: MessageQuery, caller: Caller): Promise<string> {
+    return this.#texts.of(channel, await this.messages(channel, query, caller));
   }
 
   /**

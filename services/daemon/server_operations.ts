@@ -2,6 +2,7 @@
 export const SERVER_OPERATIONS = {
   admins: () => import("../admins/operations.ts"),
   agents: () => import("../agents/operations.ts"),
+  channels: () => import("../bridge/operations.ts"),
   halt: () => import("../agents/halt_operations.ts"),
   herald: () => import("../bots/operations.ts"),
   inboxes: () => import("../inboxes/operations.ts"),

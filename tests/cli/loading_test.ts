@@ -66,7 +66,7 @@ for (const path of ["cli/account.ts", "cli/agent.ts", "cli/channel.ts", "cli/pro
 Deno.test("the start of a server loads no schemas, routes, pages, bots, tools or repositories", async () => {
   const needed = await Promise.all(["cli/server.ts", "cli/serve.ts"].map(loadedWith));
   const loaded = needed.flatMap((modules) => [...modules]);
-  assert.ok(loaded.some((specifier) => specifier.endsWith("/routes/plain_handlers.ts")));
+  assert.ok(loaded.some((specifier) => specifier.endsWith("/routes/probes.ts")));
   const needless = loaded.filter((specifier) =>
     /^npm:.*zod/.test(specifier) ||
     /\/mcp\/|\/web\/(?!leader_pages)|\/routes\/(core|v1\/)|\/services\/irc_network\//.test(

@@ -12,7 +12,7 @@ import { BY_OPERATOR } from "../../support/services.ts";
 import { withProject } from "../../support/projects.ts";
 
 /** Routes that are no operations yet. A change that makes one an operation lowers the number. */
-const LEFT = 42;
+const LEFT = 34;
 
 Deno.test("routes become operations, and never the other way", () => {
   const all = Object.keys(PROJECT_ROUTES).length + Object.keys(ROUTES).length;

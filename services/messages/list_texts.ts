@@ -1,4 +1,4 @@
-import { BoundedMap } from "../services/kernel/bounded_map.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
 
 /** Most lists that are remembered, and the longest text of one, in UTF-16 units. */
 const MOST_LISTS = 64;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ListTexts } from "../../routes/list_texts.ts";
+import { ListTexts } from "../../../services/messages/mod.ts";
 
 Deno.test("a list is written as JSON.stringify does, whatever was written before", () => {
   const items = Array.from({ length: 6 }, (_, id) => ({ id, text: "x".repeat(id ** 6) }));
