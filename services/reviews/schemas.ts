@@ -236,4 +236,3 @@ export const landingStatusSchema = z.object({
 
 export type NewReview = z.infer<typeof newReviewSchema>;
 export type NewComment = z.infer<typeof newCommentSchema>;
-export type VerdictRequest = z.infer<typeof verdictSchema>;
