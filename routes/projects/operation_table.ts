@@ -108,6 +108,9 @@ export const OPERATION_ROUTES = {
   "POST /api/workspaces/{name}/update": ["operations", "write"],
 } as const;
 
+/** Operations that halted agents may call although they are no GET. */
+export const OPERATIONS_WHILE_HALTED = [] as const;
+
 /** Operations that are answered while the disk is nearly full. */
 export const OPERATIONS_WHILE_FULL = [
   "PUT /api/protection",

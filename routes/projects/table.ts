@@ -1,5 +1,9 @@
 import type { Action } from "../../services/identity/mod.ts";
-import { OPERATION_ROUTES, OPERATIONS_WHILE_FULL } from "./operation_table.ts";
+import {
+  OPERATION_ROUTES,
+  OPERATIONS_WHILE_FULL,
+  OPERATIONS_WHILE_HALTED,
+} from "./operation_table.ts";
 
 /**
  * The callers that a route accepts, if not all: only those with an account; none with a session;
@@ -39,6 +43,7 @@ export const PROJECT_ROUTES = {
 export const PROJECT_WHILE_HALTED: ReadonlySet<ProjectEndpoint> = new Set<ProjectEndpoint>([
   "POST ",
   "POST /api/batch",
+  ...OPERATIONS_WHILE_HALTED,
 ]);
 
 /**

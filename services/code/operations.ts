@@ -1,17 +1,11 @@
+import { wholeNumber } from "../validation/schemas.ts";
 import { z } from "zod";
 import { TooLarge } from "../errors.ts";
 import { MAX_FILE_LINES, shownText } from "../fossil/front/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import { actorOf, type ProjectRepositories } from "../projects/mod.ts";
 import { Created, FileRead, fileSchema, operation, RepositoryRead } from "../projects/operation.ts";
-import {
-  boundedNumber,
-  given,
-  pageOf,
-  pageParameters,
-  rangeOf,
-  wholeNumber,
-} from "../projects/schemas.ts";
+import { boundedNumber, given, pageOf, pageParameters, rangeOf } from "../projects/schemas.ts";
 import { newTagSchema } from "../releases/schemas.ts";
 import {
   ACTIVITY_KINDS,

@@ -85,6 +85,22 @@ export const ownSettings = {
   }),
 };
 
+/** A project as the operator's API shows it. */
+export const projectRecordSchema = z.object({
+  slug: z.string(),
+  name: z.string(),
+  description: z.string(),
+  visibility: z.enum(["public", "internal", "private"]),
+  star_count: z.int(),
+  channel: z.string().meta({ description: "The IRC channel of its events; empty for none" }),
+  created_at: z.iso.datetime(),
+  archived: z.boolean(),
+  node: z.string().optional().meta({
+    description: "The node with its repository, if there are several",
+  }),
+  ...ownSettings,
+}).meta({ id: "Project" });
+
 /** A project as its own API shows it. */
 export const projectSchema = z.object({
   name: z.string(),
@@ -143,14 +159,6 @@ export function boundedNumber(
     const number = /^-?\d{1,15}$/.test(String(given)) ? Number(given) : fallback;
     return Math.min(Math.max(number, minimum), maximum);
   }).meta({ type: "integer", default: fallback, description });
-}
-
-/** A parameter of a query that is a whole number within bounds, and refused if it is not. */
-export function wholeNumber(description: string, minimum: number, maximum: number) {
-  const error = `must be a whole number from ${minimum} to ${maximum}`;
-  return z.union([z.string().regex(/^\d{1,9}$/), z.int()], { error }).transform(Number)
-    .refine((number) => number >= minimum && number <= maximum, { error })
-    .optional().meta({ type: "integer", minimum, maximum, description });
 }
 
 /** The query parameters of a list with pages; spread them into the query's schema. */

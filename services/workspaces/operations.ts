@@ -1,9 +1,10 @@
+import { wholeNumber } from "../validation/schemas.ts";
 import { z } from "zod";
 import { Conflict, TooMany } from "../errors.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import { accountKeyOf, actorOf, type Project, type ProjectRepositories } from "../projects/mod.ts";
 import { Created, operation, type OperationCall } from "../projects/operation.ts";
-import { pageOf, pageParameters, rangeOf, wholeNumber } from "../projects/schemas.ts";
+import { pageOf, pageParameters, rangeOf } from "../projects/schemas.ts";
 import { fileChangesOf } from "./changes.ts";
 import type { WrittenCommit } from "./committing.ts";
 import type { WorkRequest } from "./interfaces.ts";

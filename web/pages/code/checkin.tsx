@@ -32,7 +32,7 @@ async function show(visit: Visit): Promise<View | Response> {
   const [detail, diff, status] = await Promise.all([
     project.invoke(getCheckin, { uuid: name, max_files: 0 }),
     readDiff(project, { to: name }),
-    visit.invoke(project.slug, getCheckinStatus, { checkin: name }),
+    project.invoke(getCheckinStatus, { checkin: name }),
   ]);
   const body = (
     <>
