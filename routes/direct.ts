@@ -2,7 +2,7 @@
 import type { RouteConfig } from "@hono/zod-openapi";
 import type { Handler } from "hono";
 import type { Caller } from "../services/identity/mod.ts";
-import type { ServerAccess } from "../services/identity/server_access.ts";
+import type { ServerAccess } from "../services/identity/mod.ts";
 import { serverAccessOf } from "./access.ts";
 import type { AppEnv } from "./environment.ts";
 import type { z } from "./extended_zod.ts";

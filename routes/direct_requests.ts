@@ -4,7 +4,7 @@ import type { ParamIndexMap, Params, Result } from "hono/router";
 import { bodyLimitsOf, BodyReader, readAuthorization, TrustedProxies } from "../http/mod.ts";
 import type { Services } from "../services/daemon/mod.ts";
 import type { Credential, Principal } from "../services/identity/mod.ts";
-import { type Gates, requireServerCall } from "../services/identity/server_access.ts";
+import { type Gates, requireServerCall } from "../services/identity/mod.ts";
 import type { DirectRoute, RoutedHandler } from "./direct.ts";
 import type { AppEnv } from "./environment.ts";
 import { contextOf } from "./held_answers.ts";

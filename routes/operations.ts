@@ -6,7 +6,7 @@ import {
   SerializedJson,
   type Shown,
   WithHeaders,
-} from "../services/kernel/operation.ts";
+} from "../services/identity/operation.ts";
 import type { Services } from "../services/daemon/mod.ts";
 import { EarlyEnd } from "../services/early_end.ts";
 import type { ServerCall, ServerHead } from "../services/identity/server_operation.ts";
@@ -31,7 +31,7 @@ export type Declared = Head & Declaration<z.ZodObject, z.ZodType, z.ZodType>;
 /** An operation on the server, whatever its input and answer are. */
 export interface AnyServerOperation {
   readonly declared: ServerHead & Declared;
-  perform(services: Services, input: unknown, call: ServerCall): Promise<unknown>;
+  perform(services: Services, input: unknown, call: ServerCall): unknown;
 }
 
 /**
@@ -51,9 +51,11 @@ export function serverRoutes(
     const { declared } = operation;
     const described = describeOperation(operationId, declared, errorsOnServer);
     const made = route(declared.http as Endpoint, described, ...middlewareOf(declared));
-    const answer = async (parts: Input, call: ServerCall) => {
-      const input = joinInput(parts, declared);
-      return responseOf(await operation.perform(services, input, call), declared);
+    const answer = (parts: Input, call: ServerCall): Response | Promise<Response> => {
+      const outcome = operation.perform(services, joinInput(parts, declared), call);
+      return outcome instanceof Promise
+        ? outcome.then((outcome) => responseOf(outcome, declared))
+        : responseOf(outcome, declared);
     };
     const answerNow = (input: Input, caller: Caller) =>
       answer(input, { caller, end: new EarlyEnd() });
@@ -63,7 +65,7 @@ export function serverRoutes(
       const { principal, address, requestId } = callerOf(context);
       const call = { caller: { principal, address, requestId }, isPeek: method === "HEAD" };
       const input = inputOf(context);
-      const wait = (end: EarlyEnd) => answer(input, { ...call, end });
+      const wait = async (end: EarlyEnd) => await answer(input, { ...call, end });
       return hold(context, waits.run(principal, signal, wait));
     };
     if (declared.waits === "always") routes.handle(made, answerLater);

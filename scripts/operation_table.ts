@@ -5,7 +5,7 @@
 import * as projectOperations from "../services/daemon/operations.ts";
 import { SERVER_OPERATIONS } from "../services/daemon/server_operations.ts";
 import type { ServerHead } from "../services/identity/server_operation.ts";
-import type { Head } from "../services/kernel/operation.ts";
+import type { Head } from "../services/identity/operation.ts";
 import type { ProjectHead } from "../services/projects/operation.ts";
 
 /** The rows of operations in projects, as the text of a module before it is formatted. */

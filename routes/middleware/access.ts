@@ -1,10 +1,6 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
-import {
-  type Gates,
-  requireServerCall,
-  type ServerAccess,
-} from "../../services/identity/server_access.ts";
+import { type Gates, requireServerCall, type ServerAccess } from "../../services/identity/mod.ts";
 import type { AppEnv } from "../context.ts";
 
 /** What a request may do that others may not. */

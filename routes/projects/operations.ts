@@ -31,7 +31,7 @@ import type { ProjectEndpoint } from "./table.ts";
 /** An operation in a project, whatever its input and answer are. */
 export interface AnyOperation {
   readonly declared: ProjectHead & Declared;
-  perform(services: Services, input: unknown, call: OperationCall): Promise<unknown>;
+  perform(services: Services, input: unknown, call: OperationCall): unknown;
   keyOf(input: unknown): string;
 }
 

@@ -4,7 +4,7 @@ import { NotFound } from "../../services/errors.ts";
 import type { Statistics } from "../../services/fossil/mod.ts";
 import type { Action, Caller, Principal } from "../../services/identity/mod.ts";
 import { accessOf, accessProject } from "../../services/projects/mod.ts";
-import type { ValueOf } from "../../services/kernel/operation.ts";
+import type { ValueOf } from "../../services/identity/operation.ts";
 import type { ProjectOperation } from "../../services/projects/operation.ts";
 import { requireStillAdmin } from "./access.ts";
 import { reachableProjects } from "./reachable.ts";

@@ -79,7 +79,7 @@ const downward: Check = (importer, specifier) => {
 
 /**
  * A folder has a door, `mod.ts`, and doors that load the library of schemas: `schemas.ts`, and
- * `operations.ts` with its operations. A worker loads only what runs there, so its module imports past
+ * `operations.ts` with its operations, whose name may say more. A worker loads only what runs there, so its module imports past
  * all of them. Each file of the kernel is a door.
  */
 const door: Check = (importer, specifier) => {
@@ -88,7 +88,9 @@ const door: Check = (importer, specifier) => {
   const folder = module === null ? null : folderOf(module);
   if (module === null || folder === null || !isIn(importer, BOUND_FOLDERS)) return null;
   if (folder === "services/kernel/") return null;
-  if (importer.startsWith(folder) || /\/(mod|schemas|operations?)\.ts$/.test(module)) return null;
+  if (importer.startsWith(folder) || /\/(mod|schemas|(\w+_)?operations?)\.ts$/.test(module)) {
+    return null;
+  }
   return `Import ${folder}mod.ts, its schemas.ts or operations.ts: ${module} is behind them`;
 };
 
@@ -111,6 +113,24 @@ const pages: Check = (importer, specifier, isType) => {
   return `Import only types from ${module}: pages call operations through the visit`;
 };
 
+/** What may run an operation: that it is authorized and its input is valid, the edges alone ensure. */
+const EDGES =
+  /^routes\/(projects\/)?operations\.ts$|^services\/(identity|projects)\/\w*operation\.ts$/;
+
+/** Reports calls of `perform` elsewhere, which would skip the rights of an operation. */
+const edge: Deno.lint.Rule = {
+  create(context) {
+    const path = relative(ROOT, resolve(ROOT, context.filename));
+    const mayCall = isIn(path, ABOVE_SERVICES) || /operations\.ts$/.test(path);
+    if (!mayCall || EDGES.test(path)) return {};
+    return {
+      'CallExpression > MemberExpression[property.name="perform"]'(node: Deno.lint.Node) {
+        context.report({ node, message: "Call an operation with invoke, which checks its rights" });
+      },
+    };
+  },
+};
+
 /** The plugin, for `deno.json`. */
 const plugin: Deno.lint.Plugin = {
   name: "boundaries",
@@ -120,6 +140,7 @@ const plugin: Deno.lint.Plugin = {
     "door": importRule(door),
     "extended": importRule(extended),
     "pages": importRule(pages),
+    "edge": edge,
   },
 };
 

@@ -96,3 +96,4 @@ export {
   WebSessions,
 } from "./web_sessions.ts";
 export { formatNetwork, type Network, parseNetwork, widen } from "./ip_network.ts";
+export { type Gates, requireServerCall, type ServerAccess } from "./server_access.ts";

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { Conflict, NotFound, Unavailable } from "../errors.ts";
 import { writeArray } from "../pieces.ts";
-import type { Projects } from "../projects/mod.ts";
 import type { OperatorToken } from "./operator_token.ts";
 import { tokenRequestSchema } from "./schemas.ts";
 import { Created, SerializedJson, serverOperation } from "./server_operation.ts";
@@ -11,7 +10,18 @@ import type { Token, Tokens } from "./tokens.ts";
 interface TokenServices {
   readonly tokens: Tokens;
   readonly operatorToken: OperatorToken;
-  readonly hosting: { readonly projects: Pick<Projects, "find" | "get"> };
+  readonly hosting: { readonly projects: KnownProjects };
+}
+
+/** A project, as far as a token of it knows it. */
+interface NamedProject {
+  readonly project: { readonly id: string; readonly slug: string };
+}
+
+/** The projects, by their slugs and internal ids. */
+interface KnownProjects {
+  find(slug: string): NamedProject | null;
+  get(id: string): NamedProject | null;
 }
 
 const tokenSchema = z.object({

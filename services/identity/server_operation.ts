@@ -7,11 +7,11 @@ import {
   type Outcome,
   type ValueOf,
   valueOf,
-} from "../kernel/operation.ts";
+} from "./operation.ts";
 import type { Caller } from "./principal.ts";
 import { type Gates, requireServerCall, type ServerAccess } from "./server_access.ts";
 
-export { Created, SerializedJson, WithHeaders } from "../kernel/operation.ts";
+export { Created, SerializedJson, WithHeaders } from "./operation.ts";
 
 /** The head of an operation on the server. */
 export interface ServerHead extends Head {

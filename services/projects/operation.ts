@@ -9,13 +9,13 @@ import {
   type Outcome as PlainOutcome,
   type ValueOf,
   valueOf,
-} from "../kernel/operation.ts";
+} from "../identity/operation.ts";
 import { type ProjectAccess, requireCall } from "./access.ts";
 import type { NewAnswer } from "./answers.ts";
 import type { Project } from "./records.ts";
 import type { ProjectRepositories } from "./repositories.ts";
 
-export { Created, SerializedJson } from "../kernel/operation.ts";
+export { Created, SerializedJson } from "../identity/operation.ts";
 
 /** The head of an operation in a project: its path begins below the project's repository. */
 export interface ProjectHead extends Head {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { NotFound } from "../errors.ts";
 import { ServerOperation } from "../identity/server_operation.ts";
-import type { Outcome } from "../kernel/operation.ts";
+import type { Outcome } from "../identity/operation.ts";
 import type { OwnedCall, ProjectOperation } from "./operation.ts";
 import type { Projects } from "./projects.ts";
 
@@ -21,7 +21,7 @@ interface OwnerServices {
 /** An operation in a project that needs to know only who calls it, and whose it is. */
 type OwnedOperation =
   & Pick<ProjectOperation<z.ZodObject, never, z.ZodType, z.ZodType>, "declared">
-  & { perform(services: unknown, input: unknown, call: OwnedCall): Promise<unknown> };
+  & { perform(services: unknown, input: unknown, call: OwnedCall): unknown };
 
 /** Creates what makes operations in a project ones on the server, for the operator. */
 export function forOperator({ from, to, whose = "a project" }: OperatorPlace) {

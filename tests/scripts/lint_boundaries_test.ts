@@ -77,3 +77,14 @@ Deno.test("pages take only types from routes", () => {
   assert.deepEqual(broken("web/live/home.ts", values[0] ?? ""), []);
   assert.deepEqual(broken("web/pages/a.tsx", 'import { x } from "../visit.ts";'), []);
 });
+
+Deno.test("an operation runs only where its rights are checked", () => {
+  const source = "await listTickets.perform(services, input, call);";
+  for (const path of ["mcp/tool.ts", "web/pages/a.tsx", "services/tickets/operations.ts"]) {
+    assert.deepEqual(broken(path, source), ["boundaries/edge"], path);
+  }
+  const edges = ["routes/operations.ts", "routes/projects/operations.ts"];
+  for (const path of [...edges, "services/projects/operation.ts"]) {
+    assert.deepEqual(broken(path, source), [], path);
+  }
+});

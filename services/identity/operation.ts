@@ -140,9 +140,12 @@ export class Operation<
     this.#run = run;
   }
 
-  /** Runs the operation for a caller who is authorized, with input that is validated. */
-  async perform(services: Services, input: z.output<Input>, call: Call): Promise<Result> {
-    return await this.#run(services, input, call);
+  /**
+   * Runs the operation for a caller who is authorized, with input that is validated: what the edges
+   * alone may call.
+   */
+  perform(services: Services, input: z.output<Input>, call: Call): Promise<Result> | Result {
+    return this.#run(services, input, call);
   }
 
   /** @throws Invalid naming the wrong field */
