@@ -4,5 +4,5 @@
  */
 export type { DeliveryView, IssuedWebhook, WebhookView } from "./schemas.ts";
 export { type SenderOptions, WebhookSender } from "./sender.ts";
-export { type SecretKey, secretOf } from "./signatures.ts";
+export { type SecretKey, secretOf } from "./records.ts";
 export { type WebhookOwner, Webhooks } from "./webhooks.ts";
