@@ -5,7 +5,6 @@ export * from "../protection/operations.ts";
 export * from "../releases/operations.ts";
 export * from "../reviews/operations.ts";
 export * from "../tickets/operations.ts";
-export * from "../uploads/operations.ts";
 export * from "../webhooks/operations.ts";
 export * from "../wiki/operations.ts";
 export * from "../workspaces/operations.ts";

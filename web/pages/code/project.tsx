@@ -2,8 +2,8 @@ import { Star } from "lucide-static";
 import type { z } from "zod";
 import type { branchesSchema, tagsSchema } from "../../../routes/projects/names.ts";
 import type { projectSchema } from "../../../routes/projects/project.ts";
+import type { Release } from "../../../services/releases/mod.ts";
 import { listReleases } from "../../../services/releases/operations.ts";
-import type { releaseListSchema } from "../../../services/releases/schemas.ts";
 import type { timelineSchema } from "../../../routes/projects/timeline.ts";
 import { getCheckinStatus } from "../../../services/checks/operations.ts";
 import { NotFound } from "../../../services/errors.ts";
@@ -45,7 +45,7 @@ export interface ProjectFigures {
   readonly tree: Tree | null;
   readonly branches: z.output<typeof branchesSchema>["branches"];
   readonly tags: z.output<typeof tagsSchema>["tags"];
-  readonly releases: z.output<typeof releaseListSchema>["releases"];
+  readonly releases: readonly Release[];
   readonly contributors: Contributions["contributors"];
   readonly newest: z.output<typeof timelineSchema>["checkins"][number] | undefined;
   readonly counts: Statistics;
