@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { blameSchema, diffSchema, historySchema } from "../../routes/projects/reading_schemas.ts";
+import * as code from "../../services/code/operations.ts";
+import { diffSchema, historySchema } from "../../services/code/schemas.ts";
 import { Invalid } from "../../services/errors.ts";
 import { getWorkspace } from "../../services/workspaces/operations.ts";
 import { checkinShape } from "./code_tools.ts";
@@ -42,7 +43,7 @@ const getDiff = projectTool({
     const { context } = range;
     const path = plainPath(range.path ?? "") || undefined;
     const { from, to } = await endsOf(project, workspace, range);
-    const { files, ...ends } = await project.get(diffSchema, "/api/diff", {
+    const { files, ...ends } = await project.invoke(code.getDiff, {
       from,
       to,
       path,
@@ -111,7 +112,7 @@ const getFileHistory = projectTool({
     const { answer: { path, total }, entries } = await project.part(
       { limit, offset },
       (page) =>
-        project.get(historySchema, "/api/history", { path: plainPath(filepath), checkin, ...page }),
+        project.invoke(code.getFileHistory, { path: plainPath(filepath), checkin, ...page }),
       ({ checkins }) => checkins,
     );
     return {
@@ -146,7 +147,7 @@ const getFileBlame = projectTool({
   advice: { notFound: "browse_code lists the files" },
   async run({ filepath, checkin: name, start_line, end_line }, project) {
     const query = { path: plainPath(filepath), checkin: name };
-    const { path, checkin, lines } = await project.get(blameSchema, "/api/blame", query);
+    const { path, checkin, lines } = await project.invoke(code.getBlame, query);
     const total = lines.length;
     const shown = lines.slice(start_line - 1, end_line).map((line) => ({
       number: line.number,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { getFile } from "../../services/code/operations.ts";
 import { Invalid, NotFound } from "../../services/errors.ts";
 import { TEXT_BOUNDS, TextMap } from "../../services/fossil/front/mod.ts";
 import { KEEPS_EMPTY } from "../lenient_arguments.ts";
@@ -277,7 +278,7 @@ class Draft {
     if (changed?.delete === true) return undefined;
     if (changed?.content !== undefined) return changed.content;
     try {
-      return textOf((await this.#project.file(path, this.#tip)).bytes);
+      return textOf((await this.#project.invoke(getFile, { path, checkin: this.#tip })).content);
     } catch (error) {
       if (error instanceof NotFound) return undefined;
       throw error;

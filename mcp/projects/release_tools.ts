@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { newTagResponse, tagsSchema } from "../../routes/projects/names.ts";
+import * as code from "../../services/code/operations.ts";
+import { createdTagSchema, tagsSchema } from "../../services/code/schemas.ts";
 import * as releases from "../../services/releases/operations.ts";
 import { releaseSchema } from "../../services/releases/schemas.ts";
 import { listCut, partShape } from "./parts.ts";
@@ -18,7 +19,7 @@ const listTags = projectTool({
   input: partShape(100, "tags"),
   output: { tags: tagsSchema.shape.tags, total: z.int() },
   async run({ limit, offset }, project) {
-    const { tags } = await project.get(tagsSchema, "/api/tags");
+    const { tags } = await project.invoke(code.listTags, {});
     const total = tags.length;
     return {
       data: { tags: tags.slice(offset, offset + limit), total },
@@ -42,11 +43,10 @@ const createTag = projectTool({
     ...tagShape,
     message: z.string().max(2000).optional(),
   },
-  output: newTagResponse.shape,
+  output: createdTagSchema.shape,
   advice: { notFound: "get_timeline lists check-ins", conflict: "list_tags shows the tags" },
   async run(body, project) {
-    const request = { method: "POST", path: "/api/tags", body } as const;
-    return { data: await project.send(newTagResponse, request) };
+    return { data: await project.invoke(code.createTag, body) };
   },
 });
 

@@ -8,7 +8,7 @@ import { newRoutes } from "../context.ts";
 import { callerOf, confirm } from "../caller.ts";
 import { json } from "../schemas.ts";
 import { answerFile } from "./file_answers.ts";
-import { bytesResponses } from "./files.ts";
+import { bytesResponses } from "./answers.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 const assetParams = z.object({ tag: z.string(), file: assetNameSchema });

@@ -2,12 +2,29 @@
 
 /** The rows of operations in the table of routes. */
 export const OPERATION_ROUTES = {
+  "GET /api/activity": ["operations", "read"],
+  "GET /api/attachments": ["operations", "read"],
+  "GET /api/attachments/content": ["operations", "read"],
+  "GET /api/blame": ["operations", "read"],
+  "GET /api/branches": ["operations", "read"],
+  "GET /api/checkin/{uuid}": ["operations", "read"],
   "GET /api/claims": ["operations", "read"],
+  "GET /api/compare": ["operations", "read"],
+  "GET /api/contributors": ["operations", "read"],
+  "GET /api/diff": ["operations", "read"],
+  "GET /api/file": ["operations", "read"],
+  "GET /api/forum": ["operations", "read"],
+  "POST /api/forum": ["operations", "write"],
+  "GET /api/forum/{uuid}": ["operations", "read"],
+  "POST /api/forum/{uuid}/replies": ["operations", "write"],
+  "GET /api/history": ["operations", "read"],
   "GET /api/landing": ["operations", "read"],
+  "GET /api/lines": ["operations", "read"],
   "DELETE /api/mirror": ["operations", "admin", "no passphrase"],
   "GET /api/mirror": ["operations", "admin", "no passphrase"],
   "PUT /api/mirror": ["operations", "admin", "no passphrase"],
   "POST /api/mirror/run": ["operations", "admin", "no passphrase"],
+  "GET /api/project": ["operations", "read"],
   "GET /api/protection": ["operations", "read"],
   "PUT /api/protection": ["operations", "admin", "no passphrase"],
   "GET /api/releases": ["operations", "read"],
@@ -29,9 +46,18 @@ export const OPERATION_ROUTES = {
   "POST /api/reviews/{id}/request-changes": ["operations", "write"],
   "POST /api/reviews/{id}/reviewers": ["operations", "write"],
   "DELETE /api/reviews/{id}/reviewers/{name}": ["operations", "write"],
+  "GET /api/search": ["operations", "read"],
+  "DELETE /api/star": ["operations", "read", "accounts"],
+  "PUT /api/star": ["operations", "read", "accounts"],
   "GET /api/status": ["operations", "read"],
   "POST /api/status": ["operations", "status", "no session"],
   "GET /api/status/{checkin}/history": ["operations", "read"],
+  "GET /api/tags": ["operations", "read"],
+  "POST /api/tags": ["operations", "write"],
+  "GET /api/technotes": ["operations", "read"],
+  "POST /api/technotes": ["operations", "write"],
+  "GET /api/technotes/{id}": ["operations", "read"],
+  "PATCH /api/technotes/{id}": ["operations", "write"],
   "GET /api/tickets": ["operations", "read"],
   "POST /api/tickets": ["operations", "write"],
   "GET /api/tickets/fields": ["operations", "read"],
@@ -47,6 +73,8 @@ export const OPERATION_ROUTES = {
   "POST /api/tickets/{uuid}/release": ["operations", "write"],
   "DELETE /api/tickets/{uuid}/strikes": ["operations", "write", "no passphrase"],
   "POST /api/tickets/{uuid}/submit": ["operations", "write"],
+  "GET /api/timeline": ["operations", "read"],
+  "GET /api/tree": ["operations", "read"],
   "GET /api/uploads": ["operations", "write"],
   "GET /api/webhooks": ["operations", "admin", "no passphrase"],
   "POST /api/webhooks": ["operations", "admin", "no passphrase"],
@@ -79,6 +107,9 @@ export const OPERATION_ROUTES = {
   "POST /api/workspaces/{name}/takeover": ["operations", "write"],
   "POST /api/workspaces/{name}/update": ["operations", "write"],
 } as const;
+
+/** Operations that halted agents may call although they are no GET. */
+export const OPERATIONS_WHILE_HALTED = [] as const;
 
 /** Operations that are answered while the disk is nearly full. */
 export const OPERATIONS_WHILE_FULL = [

@@ -1,5 +1,9 @@
 import type { Action } from "../../services/identity/mod.ts";
-import { OPERATION_ROUTES, OPERATIONS_WHILE_FULL } from "./operation_table.ts";
+import {
+  OPERATION_ROUTES,
+  OPERATIONS_WHILE_FULL,
+  OPERATIONS_WHILE_HALTED,
+} from "./operation_table.ts";
 
 /**
  * The callers that a route accepts, if not all: only those with an account; none with a session;
@@ -19,39 +23,11 @@ export const PROJECT_ROUTES = {
   "GET ": ["sync", "read"],
   "POST ": ["sync", "read", "file body"],
   "GET /api": ["index", "read"],
-  "GET /api/project": ["project", "read"],
-  "PUT /api/star": ["project", "read", "accounts"],
-  "DELETE /api/star": ["project", "read", "accounts"],
-  "GET /api/timeline": ["timeline", "read"],
-  "GET /api/activity": ["timeline", "read"],
   ...OPERATION_ROUTES,
-  "GET /api/branches": ["names", "read"],
-  "GET /api/tags": ["names", "read"],
-  "GET /api/contributors": ["names", "read"],
-  "GET /api/checkin/{uuid}": ["checkins", "read"],
-  "GET /api/tree": ["files", "read"],
-  "GET /api/file": ["files", "read"],
-  "GET /api/lines": ["files", "read"],
-  "GET /api/diff": ["changes", "read"],
-  "GET /api/compare": ["changes", "read"],
-  "GET /api/blame": ["changes", "read"],
-  "GET /api/history": ["changes", "read"],
   "GET /api/archive/{archive}": ["archives", "read"],
-  "GET /api/search": ["search", "read"],
   "POST /api/batch": ["batch", "read"],
-  "GET /api/technotes": ["technotes", "read"],
-  "POST /api/technotes": ["technotes", "write"],
-  "GET /api/technotes/{id}": ["technotes", "read"],
-  "PATCH /api/technotes/{id}": ["technotes", "write"],
-  "GET /api/forum": ["documents", "read"],
-  "POST /api/forum": ["documents", "write"],
-  "GET /api/forum/{uuid}": ["documents", "read"],
-  "POST /api/forum/{uuid}/replies": ["documents", "write"],
-  "GET /api/attachments": ["documents", "read"],
-  "GET /api/attachments/content": ["documents", "read"],
   "GET /api/events": ["events", "read", "token of streams"],
   "GET /api/status/{checkin}/badge.svg": ["badges", "read"],
-  "POST /api/tags": ["names", "write"],
   "POST /api/releases/{tag}/assets": ["uploads", "write", "file body"],
   "GET /api/uploads/{id}": ["uploads", "write"],
   "PATCH /api/uploads/{id}": ["uploads", "write", "file body"],
@@ -67,6 +43,7 @@ export const PROJECT_ROUTES = {
 export const PROJECT_WHILE_HALTED: ReadonlySet<ProjectEndpoint> = new Set<ProjectEndpoint>([
   "POST ",
   "POST /api/batch",
+  ...OPERATIONS_WHILE_HALTED,
 ]);
 
 /**

@@ -353,3 +353,9 @@ function shownText(text: string): string {
     .map((line) => line.replaceAll(/[\p{Cc}\s]+/gu, " ").trim()).filter((line) => line !== "");
   return lines.slice(0, MOST_LINES).join("\n");
 }
+
+/** @throws Conflict without bots */
+export function requireDesk(herald: HeraldDesk | null): HeraldDesk {
+  if (herald !== null) return herald;
+  throw new Conflict("There are no bots: the bridge or the policies are off in the configuration");
+}

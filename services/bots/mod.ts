@@ -19,7 +19,7 @@ export {
 export type { BotCondition } from "./bot_runner.ts";
 export { Bots, type BotsOptions, type BotSummary } from "./bots.ts";
 export { reportChannels } from "./report_channels.ts";
-export { type Accepted, HeraldDesk } from "./herald_desk.ts";
+export { type Accepted, HeraldDesk, requireDesk } from "./herald_desk.ts";
 export type { HeraldSource } from "./herald_schemas.ts";
 export { SOURCE_KINDS, type SourceKind } from "./herald_signatures.ts";
 export {

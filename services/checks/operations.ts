@@ -4,11 +4,11 @@ import type { AccountDirectory } from "../identity/mod.ts";
 import { actorOf } from "../projects/mod.ts";
 import { Created, operation } from "../projects/operation.ts";
 import { pageOf, pageParameters, rangeOf } from "../projects/schemas.ts";
-import { badgeOf } from "./badge.ts";
-import { type Checks, viewOfCheck } from "./checks.ts";
+import { badgeOf, type Check, type Checks } from "./checks.ts";
 import {
   checkHistorySchema,
   checkinStatusSchema,
+  type CheckView,
   reportedSchema,
   reportSchema,
 } from "./schemas.ts";
@@ -82,3 +82,19 @@ export const listCheckReports = operation({
   const { reports, total } = await checks.history(project, checkin, { context, ...rangeOf(page) });
   return { checkin, reports, ...pageOf(page, total) };
 });
+
+/** A check as the API shows it. */
+function viewOfCheck(check: Check): CheckView {
+  const { number: id, checkin, context, state, description, reporter } = check;
+  return {
+    id,
+    checkin,
+    context,
+    state,
+    description,
+    target_url: check.targetUrl,
+    reporter,
+    created_at: new Date(check.createdAt).toISOString(),
+    updated_at: new Date(check.updatedAt).toISOString(),
+  };
+}

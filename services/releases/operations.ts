@@ -52,7 +52,7 @@ export const listReleases = operation({
 }, async ({ hosting: { releases, texts } }: ReleaseServices, { html }, call) => {
   const list = await releases.list(call.project, viewerOf(call));
   const shown = html === "true" ? await withHtml(texts, call.project, list) : list;
-  return new SerializedJson<{ releases: Release[] }>(`{"releases":${await writeArray(shown)}}`);
+  return new SerializedJson(`{"releases":${await writeArray(shown)}}`);
 });
 
 export const createRelease = operation({

@@ -1,15 +1,25 @@
 import { z } from "zod";
+import { whitespaceParameter } from "../code/schemas.ts";
 import { Conflict, TooMany } from "../errors.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import { accountKeyOf, actorOf } from "../projects/mod.ts";
 import { Created, operation, type OperationCall } from "../projects/operation.ts";
-import { pageOf, pageParameters, rangeOf, wholeNumber } from "../projects/schemas.ts";
+import { pageOf, pageParameters, rangeOf } from "../projects/schemas.ts";
+import { wholeNumber } from "../validation/schemas.ts";
 import { generationField } from "../tickets/schemas.ts";
-import type { LandingQueue } from "./landing_queue.ts";
+import type { LinePlace } from "../fossil/mod.ts";
+import type { LandingQueue, QueuedLanding } from "./landing_queue.ts";
 import type { ReviewMerges } from "./merges.ts";
-import type { Comment, Review } from "./records.ts";
-import type { ReviewRequest } from "./request.ts";
+import {
+  type Comment,
+  type Review,
+  REVIEW_STATUSES,
+  type ReviewDetail,
+  type ReviewRequest,
+  type Verdict,
+} from "./records.ts";
 import type { Reviews } from "./reviews.ts";
+import type { RoundDiff } from "./rounds.ts";
 import {
   actingSchema,
   givenApprovalSchema,
@@ -18,7 +28,6 @@ import {
   mergedReviewSchema,
   newCommentSchema,
   newReviewSchema,
-  REVIEW_STATUSES,
   reviewCommentSchema,
   reviewConflictSchema,
   reviewDetailSchema,
@@ -29,13 +38,6 @@ import {
   roundDiffSchema,
   verdictSchema,
 } from "./schemas.ts";
-import {
-  viewOfComment,
-  viewOfDetail,
-  viewOfLanding,
-  viewOfReview,
-  viewOfRoundDiff,
-} from "./views.ts";
 
 /** Most files on a page of a diff. */
 const MAX_FILES = 1000;
@@ -145,9 +147,7 @@ export const getReviewDiff = operation({
     path: z.string().max(1000).optional().meta({
       description: "Only this file, or the files in this folder",
     }),
-    whitespace: z.enum(["show", "ignore"]).optional().meta({
-      description: "`ignore` leaves out changes of white space within lines",
-    }),
+    whitespace: whitespaceParameter,
     page: pageParameters.page,
     per_page: wholeNumber("Files per page; by default, one page has all", 1, MAX_FILES),
   }),
@@ -179,7 +179,7 @@ export const createReview = operation({
 }, async (services: ReviewServices, { agent_id, generation, ...request }, call) => {
   const { reviews } = services.hosting;
   const by = requestOf(services, call, { agent_id, generation });
-  const review = await reviews.create(call.project, request, by);
+  const review = await reviews.opening.create(call.project, request, by);
   return new Created(await shownOne(reviews, review));
 });
 
@@ -239,7 +239,8 @@ export const approveReview = operation({
 }, async (services: ReviewServices, { id, agent_id, ...verdict }, call) => {
   const { reviews, reviewMerges } = services.hosting;
   const by = requestOf(services, call, { agent_id });
-  const review = await reviews.approve(call.project, id, verdict, by);
+  const given = { ...verdict, verdict: "approved" } as const;
+  const review = await reviews.giveVerdict(call.project, id, given, by);
   const { isApproved, progress } = await reviewMerges.judge(call.project, review);
   return { ...stateOf(review), ...(isApproved ? {} : { reason: `It has ${progress}` }) };
 });
@@ -256,7 +257,8 @@ export const requestChanges = operation({
   refusals: [inConflict],
 }, async (services: ReviewServices, { id, agent_id, ...verdict }, call) => {
   const by = requestOf(services, call, { agent_id });
-  return stateOf(await services.hosting.reviews.requestChanges(call.project, id, verdict, by));
+  const given = { ...verdict, verdict: "changes_requested" } as const;
+  return stateOf(await services.hosting.reviews.giveVerdict(call.project, id, given, by));
 });
 
 export const closeReview = operation({
@@ -360,4 +362,113 @@ function stateOf({ number: id, status, title, round }: Review) {
 /** The place of a new comment: its own line. */
 function placeOf({ path, line }: Comment) {
   return path === null || line === null ? null : { path, line };
+}
+
+/**
+ * A review as lists show it.
+ *
+ * @param reviewers names of those who were asked for a verdict
+ */
+function viewOfReview(review: Review, reviewers: readonly string[]) {
+  return {
+    id: review.number,
+    title: review.title,
+    description: review.description,
+    status: review.status,
+    agent_id: review.author.name,
+    reviewers,
+    files_changed: review.filesChanged,
+    comment_count: review.commentCount,
+    workspace: review.workspace?.name ?? null,
+    ticket_uuid: review.ticket ?? "",
+    target_branch: review.targetBranch,
+    round: review.round,
+    merged_as: review.mergedAs,
+    created_at: timeOf(review.createdAt),
+    updated_at: timeOf(review.updatedAt),
+  };
+}
+
+/** A single review in full. */
+function viewOfDetail(detail: ReviewDetail) {
+  const { review, rounds, verdicts, approvals, comments, diff, isTruncated, places } = detail;
+  const newest = rounds.at(-1) ?? null;
+  const { any, people, required } = approvals;
+  return {
+    ...viewOfReview(review, detail.reviewers),
+    diff,
+    is_truncated: isTruncated,
+    base: newest?.base ?? null,
+    tip: newest?.tip ?? null,
+    approvals: { any, people, required },
+    verdicts: verdicts.map(viewOfVerdict),
+    verdict_history: detail.verdictHistory.map(viewOfVerdict),
+    rounds: rounds.map(({ round, base, tip, startedAt }) => ({
+      round,
+      base,
+      tip,
+      started_at: timeOf(startedAt),
+    })),
+    comments: comments.map((comment) => viewOfComment(comment, places.get(comment.number) ?? null)),
+  };
+}
+
+function viewOfVerdict({ reviewer, verdict, round, givenAt }: Verdict) {
+  return {
+    agent_id: reviewer.name,
+    kind: reviewer.kind,
+    verdict,
+    round,
+    given_at: timeOf(givenAt),
+  };
+}
+
+/**
+ * A comment with its original place.
+ *
+ * @param place its line in the newest round; null if the line is gone
+ */
+function viewOfComment(comment: Comment, place: LinePlace | null) {
+  return {
+    id: comment.number,
+    body: comment.body,
+    file_path: comment.path ?? "",
+    line_number: comment.line,
+    side: comment.side,
+    round: comment.round,
+    current: place === null ? null : { file_path: place.path, line_number: place.line },
+    author: comment.author.name,
+    created_at: timeOf(comment.createdAt),
+  };
+}
+
+function viewOfRoundDiff({ from, to, diff, isTruncated, files, total }: RoundDiff) {
+  return { from, to, diff, is_truncated: isTruncated, files, total };
+}
+
+/** A landing with its place in the queue. */
+function viewOfLanding({ landing, position, checks }: QueuedLanding) {
+  const { reason, queuedAt, endedAt } = landing;
+  return {
+    review: landing.review,
+    title: landing.title,
+    agent_id: landing.author,
+    target_branch: landing.targetBranch,
+    status: landing.status,
+    position,
+    candidate: landing.candidate,
+    base: landing.base,
+    reason: reason?.message ?? null,
+    conflicts: reason?.conflicts ?? [],
+    contexts: reason?.contexts ??
+      checks.filter(({ state }) => state !== "success").map(({ context }) => context),
+    checks,
+    queued_by: landing.queuedBy.name,
+    queued_at: timeOf(queuedAt),
+    ended_at: endedAt === null ? null : timeOf(endedAt),
+  };
+}
+
+function timeOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
 }

@@ -3,7 +3,7 @@ import { pageFields, timestampSchema } from "../projects/schemas.ts";
 import { requiredCheckSchema } from "../protection/schemas.ts";
 import { lineSchema, longTextSchema, trimmedLineSchema } from "../validation/schemas.ts";
 import { workspaceConflictSchema } from "../workspaces/schemas.ts";
-import { MAX_BODY, MAX_TITLE } from "./records.ts";
+import { LANDING_STATUSES, MAX_BODY, MAX_TITLE, REVIEW_STATUSES } from "./records.ts";
 
 /** Most files that a review names. */
 const MAX_FILES = 5000;
@@ -63,14 +63,6 @@ export const verdictSchema = z.object({
 
 /** In whose name a request acts. */
 export const actingSchema = z.object({ agent_id });
-
-export const REVIEW_STATUSES = [
-  "pending",
-  "approved",
-  "changes_requested",
-  "merged",
-  "closed",
-] as const;
 
 const fields = {
   id: z.int(),
@@ -207,8 +199,6 @@ export const mergedReviewSchema = reviewStateSchema.extend({
 export const reviewConflictSchema = workspaceConflictSchema.extend({
   round: z.int().optional().meta({ description: "The newest round" }),
 }).meta({ id: "ReviewConflict" });
-
-const LANDING_STATUSES = ["queued", "testing", "landed", "returned"] as const;
 
 const landingSchema = z.object({
   review: z.int(),

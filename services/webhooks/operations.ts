@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Conflict } from "../errors.ts";
 import { Created, operation, type OwnedCall } from "../projects/operation.ts";
-import { wholeNumber } from "../projects/schemas.ts";
+import { wholeNumber } from "../validation/schemas.ts";
 import {
   deliverySchema,
   issuedSchema,

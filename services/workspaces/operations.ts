@@ -6,7 +6,8 @@ import type { FileChange } from "../fossil/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import { accountKeyOf, actorOf, type Project, type ProjectRepositories } from "../projects/mod.ts";
 import { Created, operation, type OperationCall } from "../projects/operation.ts";
-import { pageOf, pageParameters, rangeOf, wholeNumber } from "../projects/schemas.ts";
+import { pageOf, pageParameters, rangeOf } from "../projects/schemas.ts";
+import { wholeNumber } from "../validation/schemas.ts";
 import type { Overlap } from "./overlaps.ts";
 import {
   branchOf,

@@ -2,7 +2,8 @@ import type { z } from "zod";
 import { shownText } from "../../../services/fossil/front/mod.ts";
 import { getCheckinStatus } from "../../../services/checks/operations.ts";
 import type { CheckinStatus } from "../../../services/checks/schemas.ts";
-import type { checkinDetailSchema } from "../../../routes/projects/reading_schemas.ts";
+import { getCheckin } from "../../../services/code/operations.ts";
+import type { checkinDetailSchema } from "../../../services/code/schemas.ts";
 import { definePage, type View } from "../../page.ts";
 import { BranchPurpose } from "../../parts/branch_purpose.tsx";
 import { DiffPart, layoutOf, patchOf, readDiff } from "../../parts/diff_page.tsx";
@@ -28,11 +29,10 @@ async function show(visit: Visit): Promise<View | Response> {
   const project = new CodeProject(visit);
   const name = visit.param("uuid");
   if (visit.query("format") === "patch") return await patchOf(project, { to: name });
-  const part = encodeURIComponent(name);
   const [detail, diff, status] = await Promise.all([
-    project.read<Detail>(`/api/checkin/${part}`, { max_files: 0 }),
+    project.invoke(getCheckin, { uuid: name, max_files: 0 }),
     readDiff(project, { to: name }),
-    visit.invoke(project.slug, getCheckinStatus, { checkin: name }),
+    project.invoke(getCheckinStatus, { checkin: name }),
   ]);
   const body = (
     <>

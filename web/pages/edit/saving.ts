@@ -1,7 +1,8 @@
+import { getFile } from "../../../services/code/operations.ts";
 import { Conflict, NotFound } from "../../../services/errors.ts";
 import * as workspaces from "../../../services/workspaces/operations.ts";
 import type { OpenProject } from "../../project.ts";
-import { type Visit, withQuery } from "../../visit.ts";
+import type { Visit } from "../../visit.ts";
 
 /** A file that is edited. */
 export interface EditedFile {
@@ -29,9 +30,8 @@ export async function readEdited(
   { slug, checkin, path }: FilePlace,
 ): Promise<EditedFile | null> {
   try {
-    const response = await visit.call(slug, { path: withQuery("/api/file", { checkin, path }) });
-    const uuid = response.headers.get("etag")?.replaceAll('"', "") ?? "";
-    return { path, uuid, text: textOf(await response.bytes()) };
+    const { uuid, content } = await visit.invoke(slug, getFile, { checkin, path });
+    return { path, uuid, text: textOf(content) };
   } catch (error) {
     if (error instanceof NotFound) return null;
     throw error;

@@ -1,9 +1,5 @@
 import { chosenEvents, EventChoice } from "../../parts/event_choice.tsx";
-import type {
-  DeliveryView,
-  IssuedWebhook,
-  WebhookView,
-} from "../../../services/webhooks/mod.ts";
+import type { DeliveryView, IssuedWebhook, WebhookView } from "../../../services/webhooks/mod.ts";
 import * as api from "../../../services/webhooks/operations.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Copyable } from "../../parts/copy.tsx";
@@ -94,7 +90,9 @@ function State({ webhook: { active, failing_since } }: { readonly webhook: Webho
   );
 }
 
-function WebhookFields({ visit, webhook }: { readonly visit: Visit; readonly webhook?: WebhookView }) {
+function WebhookFields(
+  { visit, webhook }: { readonly visit: Visit; readonly webhook?: WebhookView },
+) {
   return (
     <>
       <TextField

@@ -1,9 +1,10 @@
 import { AccountName } from "../../parts/account_name.tsx";
 import { wordsOf } from "../../parts/known_names.ts";
 import type { z } from "zod";
+import { getTimeline } from "../../../services/code/operations.ts";
+import type { timelineSchema } from "../../../services/code/schemas.ts";
 import { createReview, listReviews } from "../../../services/reviews/operations.ts";
 import type { reviewListSchema } from "../../../services/reviews/schemas.ts";
-import type { timelineSchema } from "../../../routes/projects/timeline.ts";
 import * as workspaces from "../../../services/workspaces/operations.ts";
 import type { detailedSchema, overlapsSchema } from "../../../services/workspaces/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
@@ -44,7 +45,7 @@ async function show(visit: Visit): Promise<View> {
       ? visit.invoke(slug, workspaces.getWorkspaceOverlaps, { name })
         .then((found) => found.overlaps)
       : [],
-    visit.read<z.output<typeof timelineSchema>>(slug, "/api/timeline", {
+    visit.invoke(slug, getTimeline, {
       branch: workspace.branch,
       per_page: Math.min(MAX_COMMITS, Math.max(1, workspace.commits_made)),
     }).then((found) => found.checkins.slice(0, workspace.commits_made)),
