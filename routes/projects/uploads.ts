@@ -6,7 +6,7 @@ import type { Services } from "../../services/daemon/mod.ts";
 import { Invalid } from "../../services/errors.ts";
 import { actorOf } from "../../services/projects/mod.ts";
 import { assetNameSchema } from "../../services/releases/schemas.ts";
-import { uploadSchema, type UploadView } from "../../services/uploads/schemas.ts";
+import { uploadSchema, type UploadView } from "../../services/releases/schemas.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import { callerOf, confirm } from "../caller.ts";
 import { errorBody } from "../middleware/error_body.ts";

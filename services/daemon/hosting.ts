@@ -33,7 +33,7 @@ import { Protection } from "../protection/mod.ts";
 import { SqlQueries } from "../queries/mod.ts";
 import { DataRetention, type RetentionDays } from "../retention/mod.ts";
 import { openReviews, type ReviewServices } from "../reviews/mod.ts";
-import { Releases } from "../releases/mod.ts";
+import { Releases, Uploads } from "../releases/mod.ts";
 import { Mirrors } from "../mirrors/mod.ts";
 import { Webhooks, WebhookSender } from "../webhooks/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -43,7 +43,6 @@ import { Technotes } from "../technotes/mod.ts";
 import { Forum } from "../forum/mod.ts";
 import { ProjectTexts } from "../texts/mod.ts";
 import { Claims, CustomFields, Submissions, Tickets } from "../tickets/mod.ts";
-import { Uploads } from "../uploads/mod.ts";
 import { Wikis } from "../wiki/mod.ts";
 import { OverlapWatch, Workspaces } from "../workspaces/mod.ts";
 

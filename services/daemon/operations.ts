@@ -10,7 +10,6 @@ export * from "../reviews/operations.ts";
 export * from "../search/operations.ts";
 export * from "../technotes/operations.ts";
 export * from "../tickets/operations.ts";
-export * from "../uploads/operations.ts";
 export * from "../webhooks/operations.ts";
 export * from "../wiki/operations.ts";
 export * from "../workspaces/operations.ts";

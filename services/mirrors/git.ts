@@ -1,6 +1,6 @@
 /** Pushes a stream of `git fast-import` to a Git remote, with the `git` of this machine. */
 import { Buffer } from "node:buffer";
-import { MirrorError } from "./mirror_error.ts";
+import { MirrorError } from "./records.ts";
 
 /** Longest text of a failed command that an error repeats, in characters. */
 const MAX_REASON = 500;

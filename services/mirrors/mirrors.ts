@@ -10,8 +10,7 @@ import {
   type Projects,
 } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { MirrorError } from "./mirror_error.ts";
-import { type MirrorRow, purposeOf, viewOfMirror } from "./records.ts";
+import { MirrorError, type MirrorRow, purposeOf, viewOfMirror } from "./records.ts";
 import { pullUpstream, pushRemote, type RunOptions } from "./runs.ts";
 import type { MirrorRequest, MirrorView, RemoteRequest } from "./schemas.ts";
 

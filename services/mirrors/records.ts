@@ -5,6 +5,21 @@ import type { MirrorView, RemoteView } from "./schemas.ts";
 
 export type MirrorRow = Selectable<Tables["project_mirrors"]>;
 
+/** A remote with its sealed password. */
+export interface StoredRemote {
+  readonly url: string;
+  readonly username: string | null;
+  readonly secret: string | null;
+}
+
+/** A run of a mirror failed; the message is a sentence for the project's admins. */
+export class MirrorError extends Error {
+  override readonly name = "MirrorError";
+}
+
+/** A connection that failed: another attempt may succeed. */
+export class ConnectionLost extends MirrorError {}
+
 /** For what the passwords of a project's remotes are sealed. */
 export function purposeOf(projectId: string): SealingPurpose {
   return { purpose: "muster mirror ", owner: projectId };

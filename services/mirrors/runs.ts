@@ -6,11 +6,9 @@ import { checkedAddresses, ClosedHost, OutboundClient, type Resolve } from "../o
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { PASSING_PREFIXES, type Workspaces } from "../workspaces/mod.ts";
-import { pullFromFossil } from "./fossil.ts";
+import { pullFromFossil, Upstream } from "./fossil.ts";
 import { pushToGit } from "./git.ts";
-import { MirrorError } from "./mirror_error.ts";
-import { purposeOf } from "./records.ts";
-import { Upstream } from "./upstream.ts";
+import { MirrorError, purposeOf, type StoredRemote } from "./records.ts";
 
 /** The name of a user where only a token counts. */
 const ANY_USER = "git";
@@ -31,13 +29,6 @@ export interface RunOptions {
   readonly maxBytes: number;
   readonly resolve?: Resolve;
   readonly signal: AbortSignal;
-}
-
-/** A remote with its sealed password. */
-export interface StoredRemote {
-  readonly url: string;
-  readonly username: string | null;
-  readonly secret: string | null;
 }
 
 /** @throws MirrorError; ServiceError in place of the engine's errors */

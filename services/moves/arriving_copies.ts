@@ -6,7 +6,7 @@ import {
   type ProjectRepositories,
   serviceErrorOf,
 } from "../projects/mod.ts";
-import type { Uploads } from "../uploads/mod.ts";
+import type { Uploads } from "../releases/mod.ts";
 import { sumOf } from "./file_sums.ts";
 import type { PartSum } from "./schemas.ts";
 

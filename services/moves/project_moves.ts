@@ -11,7 +11,7 @@ import {
   type Projects,
 } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
-import type { Uploads } from "../uploads/mod.ts";
+import type { Uploads } from "../releases/mod.ts";
 import { REPOSITORY } from "./arriving_copies.ts";
 import { changedBlocks } from "./changed_blocks.ts";
 import { sumOf } from "./file_sums.ts";

@@ -1,5 +1,5 @@
-/** Releases: named check-ins with notes and files. See README.md. */
-export { fileOf, noSuchAsset, type ReleaseRequest } from "./records.ts";
-export { type NewAsset, type ReleaseFiles } from "./release_files.ts";
+/** Releases: named check-ins with notes and files, and resumable uploads of these. See README.md. */
+export { fileOf, noSuchAsset } from "./records.ts";
 export { Releases } from "./releases.ts";
 export type { Asset, Release } from "./schemas.ts";
+export { Uploads } from "./uploads.ts";

@@ -15,11 +15,17 @@ import {
   releaseChangeSchema,
   releaseListSchema,
   releaseSchema,
+  uploadSchema,
 } from "./schemas.ts";
+import type { Uploads } from "./uploads.ts";
 
-/** What the operations on releases call. */
+/** What the operations on releases and uploads call. */
 interface ReleaseServices {
-  readonly hosting: { readonly releases: Releases; readonly texts: ProjectTexts };
+  readonly hosting: {
+    readonly releases: Releases;
+    readonly uploads: Uploads;
+    readonly texts: ProjectTexts;
+  };
   readonly accounts: Pick<AccountDirectory, "find">;
 }
 
@@ -118,6 +124,20 @@ export const deleteReleaseAsset = operation({
   const { files } = services.hosting.releases;
   await files.remove(call.project, tag, file, requestOf(services, call));
   return undefined;
+});
+
+export const listUploads = operation({
+  http: "GET /api/uploads",
+  needs: "write",
+  summary: "Your resumable uploads; for admins, everybody's",
+  input: z.object({}),
+  ok: {
+    schema: z.object({ uploads: z.array(uploadSchema).readonly() }),
+    description: "The uploads, oldest first; at most 1100",
+  },
+}, async ({ hosting, accounts }: ReleaseServices, _input, { access, project }) => {
+  const viewer = { actor: actorOf(access, undefined, accounts), isAdmin: access.isAdmin };
+  return { uploads: await hosting.uploads.list(project, viewer) };
 });
 
 /** Releases with their notes as HTML too. */

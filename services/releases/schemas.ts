@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { TEXT_BOUNDS } from "../fossil/front/mod.ts";
-import { htmlSchema } from "../projects/schemas.ts";
+import { htmlSchema, timestampSchema } from "../projects/schemas.ts";
 import { lineSchema, longTextSchema } from "../validation/schemas.ts";
 
 /** The name of a tag; the engine refuses names of branches. */
@@ -74,7 +74,21 @@ export const releaseSchema = z.object({
 
 export const releaseListSchema = z.object({ releases: z.array(releaseSchema) });
 
+/** A resumable upload of a release's file. */
+export const uploadSchema = z.object({
+  id: z.string(),
+  tag_name: z.string(),
+  name: z.string().meta({ description: "The file of the release" }),
+  content_type: z.string(),
+  offset: z.int().meta({ description: "Received bytes" }),
+  length: z.int(),
+  is_finished: z.boolean().meta({ description: "Whether the release has the file" }),
+  created_at: timestampSchema,
+  expires_at: timestampSchema,
+}).meta({ id: "Upload" });
+
 export type NewRelease = z.infer<typeof newReleaseSchema>;
 export type ReleaseChange = z.infer<typeof releaseChangeSchema>;
 export type Asset = z.output<typeof assetSchema>;
 export type Release = z.output<typeof releaseSchema>;
+export type UploadView = z.output<typeof uploadSchema>;

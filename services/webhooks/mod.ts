@@ -3,6 +3,6 @@
  * survives restarts, and never to addresses inside the network. See README.md.
  */
 export type { DeliveryView, IssuedWebhook, WebhookView } from "./schemas.ts";
-export { type SenderOptions, WebhookSender } from "./sender.ts";
-export { type SecretKey, secretOf } from "./signatures.ts";
-export { type WebhookOwner, Webhooks } from "./webhooks.ts";
+export { WebhookSender } from "./sender.ts";
+export { type SecretKey, secretOf } from "./records.ts";
+export { Webhooks } from "./webhooks.ts";

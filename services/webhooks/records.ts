@@ -1,3 +1,5 @@
+import { Buffer } from "node:buffer";
+import { createHmac } from "node:crypto";
 import type { Selectable } from "kysely";
 import type { Tables } from "../database/mod.ts";
 import type { DeliveryView, WebhookView } from "./schemas.ts";
@@ -83,4 +85,39 @@ export function viewOfDelivery(row: Omit<DeliveryRow, "body" | "webhook_id">): D
 
 function isoTime(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
+}
+
+const PURPOSE = "muster webhook ";
+
+/** The key from which secrets are derived. */
+export interface SecretKey {
+  mac(purpose: string, text: string): Promise<string>;
+}
+
+/** The secret of a webhook, which is shown once: `whsec_` and 32 bytes in Base64. */
+export async function secretOf(key: SecretKey, id: string, version: number): Promise<string> {
+  const bytes = Buffer.from(await key.mac(PURPOSE, `${id}.${version}`), "hex");
+  return `whsec_${bytes.toString("base64")}`;
+}
+
+/**
+ * The value of `webhook-signature` of Standard Webhooks: one signature for each secret.
+ *
+ * @param timestamp Unix seconds
+ * @see {@link
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md}
+ */
+export function signatureOf(
+  secrets: readonly string[],
+  { id, timestamp, body }: {
+    readonly id: string;
+    readonly timestamp: number;
+    readonly body: string;
+  },
+): string {
+  return secrets.map((secret) => {
+    const key = Buffer.from(secret.slice("whsec_".length), "base64");
+    const mac = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`);
+    return `v1,${mac.digest("base64")}`;
+  }).join(" ");
 }

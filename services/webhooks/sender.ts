@@ -5,8 +5,7 @@ import type { Log } from "../log.ts";
 import { ClosedHost, type OutboundClient, OutboundFailure } from "../outbound/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { VERSION } from "../version.ts";
-import { type DeliveryRow, signingVersions, type Webhook } from "./records.ts";
-import { signatureOf } from "./signatures.ts";
+import { type DeliveryRow, signatureOf, signingVersions, type Webhook } from "./records.ts";
 import type { Webhooks } from "./webhooks.ts";
 
 /** Requests at the same time: in all, and of one webhook. */

@@ -14,9 +14,8 @@ import { type Caller, originOf } from "../identity/mod.ts";
 import { type Project, projectEvent, type Projects } from "../projects/mod.ts";
 import { newUlid } from "../ulid.ts";
 import { DeliveryLog } from "./delivery_log.ts";
-import { viewOfWebhook, type Webhook, webhookOf } from "./records.ts";
+import { type SecretKey, secretOf, viewOfWebhook, type Webhook, webhookOf } from "./records.ts";
 import type { IssuedWebhook, NewWebhook, WebhookChange, WebhookView } from "./schemas.ts";
-import { type SecretKey, secretOf } from "./signatures.ts";
 
 /** Most webhooks of one project, and most that get the events of all projects. */
 const MAX_WEBHOOKS = 50;

@@ -1,10 +1,11 @@
-import { Conflict, Forbidden } from "../errors.ts";
-import type { PooledRepository } from "../fossil/mod.ts";
+/** Who may change a workspace, and how many active ones there may be. */
+import { slotFull, type Slots } from "../agents/mod.ts";
+import { Conflict, Forbidden, TooMany, Unavailable } from "../errors.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
+import { Semaphore } from "../kernel/semaphore.ts";
 import { hasEnded, type Project } from "../projects/mod.ts";
 import { fenceGivingUp, type FenceRequest } from "../tickets/mod.ts";
-import type { WorkFence, WorkRequest } from "./interfaces.ts";
-import { branchOf, type Workspace, type WorkspaceLine } from "./records.ts";
+import { branchOf, type WorkFence, type WorkRequest, type Workspace } from "./records.ts";
 import type { WorkspaceStore } from "./store.ts";
 
 /** Decides who may change a workspace. */
@@ -122,40 +123,62 @@ function withLease({ message, details }: Conflict): string {
   return `${message} (generation ${generation}, until ${expires_at})`;
 }
 
-/**
- * The lines of workspaces, in the same order.
- *
- * @param target the branch into which they will be merged; null for the main branch
- */
-export async function linesOf(
-  repository: PooledRepository,
-  workspaces: readonly Workspace[],
-  target: string | null = null,
-): Promise<WorkspaceLine[]> {
-  if (workspaces.length === 0) return [];
-  const lines = await repository.lines(
-    workspaces.map((workspace) => ({
-      branch: branchOf(workspace),
-      start: workspace.startedAs,
-      ...(workspace.status === "merged" ? {} : { target }),
-    })),
-  );
-  return lines.map(({ tip, base, checkins, leaves, is_closed }, index): WorkspaceLine => ({
-    tip: workspaces[index]?.tip ?? tip,
-    base: workspaces[index]?.status === "merged" ? workspaces[index].base : base,
-    commitsMade: checkins - 1,
-    leaves,
-    isClosed: is_closed,
-  }));
+/** Most workspaces that a refusal reads. */
+const MAX_TOLD = 20;
+
+/** Tasks of one owner that may wait; further ones are refused. */
+const MAX_WAITING = 1000;
+
+/** How many active workspaces there may be. */
+export interface WorkspaceLimits {
+  /** Those of an owner, in all projects together. */
+  readonly slots: Pick<Slots, "limitOf">;
+  readonly perProject: number;
 }
 
-/** The line of one workspace; see {@link linesOf}. */
-export async function lineOf(
-  repository: PooledRepository,
-  workspace: Workspace,
-  target: string | null = null,
-): Promise<WorkspaceLine> {
-  const [line] = await linesOf(repository, [workspace], target);
-  if (line === undefined) throw new Error("A line is missing from the answer");
-  return line;
+/** Bounds the active workspaces of one owner, in all projects together, and of one project. */
+export class WorkspaceQuota {
+  readonly #store: WorkspaceStore;
+  readonly #limits: WorkspaceLimits;
+  /** By owner. */
+  readonly #turns = new Semaphore({
+    permitsPerKey: 1,
+    maxWaitingPerKey: MAX_WAITING,
+    refusal: () => new Unavailable("Too many changes are waiting for your workspaces"),
+  });
+
+  constructor(
+    store: WorkspaceStore,
+    limits: WorkspaceLimits,
+  ) {
+    this.#store = store;
+    this.#limits = limits;
+  }
+
+  /**
+   * Runs a task that may give an owner one more workspace. An owner's tasks run one at a time, because
+   * writes to different projects do not wait for each other. Never call it inside a project's write.
+   *
+   * @throws Unavailable if too many of the owner's tasks wait; else what the task throws
+   */
+  async give<T>(ownerKey: string, task: () => Promise<T>): Promise<T> {
+    using _turn = await this.#turns.acquire(ownerKey);
+    return await task();
+  }
+
+  /** @throws TooMany if the owner or the project has no room for one more */
+  async require(project: Project, ownerKey: string): Promise<void> {
+    const { slots, perProject } = this.#limits;
+    const perAgent = slots.limitOf("workspaces", ownerKey);
+    const { ofProject, ofOwner } = await this.#store.counts(project, ownerKey);
+    if (ofOwner >= perAgent) {
+      const active = await this.#store.activeOf(ownerKey, MAX_TOLD);
+      const filling = active.map(({ name }) => name);
+      const advice = "merge or abandon some";
+      throw slotFull({ slot: "workspaces", limit: perAgent, filling, advice });
+    }
+    if (ofProject >= perProject) {
+      throw new TooMany(`A project has at most ${perProject} active workspaces`);
+    }
+  }
 }

@@ -3,7 +3,12 @@ import { MAX_PATH, TEXT_BOUNDS } from "../fossil/front/mod.ts";
 import { pageFields, timestampSchema } from "../projects/schemas.ts";
 import { generationField } from "../tickets/schemas.ts";
 import { lineSchema, longTextSchema } from "../validation/schemas.ts";
-import { MAX_CHANGES, MAX_COMMIT_BYTES } from "./changes.ts";
+
+/** Most changes of one commit. */
+const MAX_CHANGES = 1000;
+
+/** Total size of the files of one commit, in bytes; the request's body is bounded as well. */
+export const MAX_COMMIT_BYTES = 16 * 1024 * 1024;
 
 const status = z.enum(["active", "merged", "abandoned"]);
 
@@ -204,3 +209,6 @@ export const stateSchema = z.object({
 export const statusFilter = z.enum(["active", "merged", "abandoned", "all"], {
   error: 'must be "active", "merged", "abandoned" or "all"',
 }).default("active");
+
+/** A change of a file in a request. */
+export type RequestedChange = z.output<typeof changeSchema>;

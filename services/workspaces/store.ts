@@ -1,17 +1,39 @@
-import { type Database, type Statement, statement } from "../database/mod.ts";
+import { type Change, type Database, type Statement, statement } from "../database/mod.ts";
 import { NotFound } from "../errors.ts";
-import type { Project } from "../projects/mod.ts";
-import { type Workspace, workspaceOf, type WorkspaceStatus } from "./records.ts";
+import {
+  type Project,
+  projectEvent,
+  type ProjectRepositories,
+  type RegisteredKind,
+  type SettledWrite,
+} from "../projects/mod.ts";
+import {
+  branchOf,
+  type Workspace,
+  type WorkspaceChange,
+  type WorkspaceListener,
+  workspaceOf,
+  type WorkspaceStatus,
+} from "./records.ts";
 
 /** Most owners of one list. */
 const MAX_OWNERS = 10_000;
 
-/** Reads and writes the table of workspaces. */
+/** The effect of a settled write on its workspace; null if the artifacts are not its own. */
+type Outcome = Pick<WorkspaceChange, "workspace" | "checkin"> & { readonly extra?: unknown };
+
+/**
+ * The table of workspaces. A change settles the row, the event and the listeners' parts in one
+ * transaction.
+ */
 export class WorkspaceStore {
   readonly #database: Database;
+  readonly #intentions: ProjectRepositories["intentions"];
+  readonly #listeners: WorkspaceListener[] = [];
 
-  constructor(database: Database) {
+  constructor(database: Database, repositories: Pick<ProjectRepositories, "intentions">) {
     this.#database = database;
+    this.#intentions = repositories.intentions;
   }
 
   /**
@@ -101,7 +123,59 @@ export class WorkspaceStore {
     return { ofProject: Number(ofProject.total), ofOwner: Number(ofOwner.total) };
   }
 
-  insertion(workspace: Workspace): Statement {
+  /** Calls a listener for every change from now on, in the order of the calls of this method. */
+  onChanged(listener: WorkspaceListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /**
+   * Registers a kind of intention that changes one workspace.
+   *
+   * @param outcome finds out what the write did, from its body and its artifacts
+   */
+  register<Body>(
+    action: WorkspaceChange["action"],
+    outcome: (write: SettledWrite<Body>) => Outcome | null | Promise<Outcome | null>,
+  ): RegisteredKind<Body> {
+    return this.#intentions.register<Body>({
+      name: `workspace.${action}`,
+      settle: async (write) => {
+        const done = await outcome(write);
+        if (done === null) return {};
+        const { project, origin, now } = write;
+        return await this.changeOf({ action, project, origin, now, extra: null, ...done });
+      },
+    });
+  }
+
+  /** The change of the app database for a change of a workspace. */
+  async changeOf(change: WorkspaceChange): Promise<Change> {
+    const { workspace, action, project, origin, now, checkin } = change;
+    const statements = [
+      action === "created" ? this.#insertion(workspace) : this.#update(workspace),
+    ];
+    const events = action === "committed" ? [] : [
+      projectEvent(project, "project.workspace", {
+        name: workspace.name,
+        branch: branchOf(workspace),
+        status: workspace.status,
+        agent_id: workspace.owner.name,
+        action,
+        previous_agent_id: change.previousOwner?.name ?? null,
+        ticket: workspace.ticket,
+        target_branch: workspace.targetBranch,
+        checkin,
+      }, { origin, time: now }),
+    ];
+    const added = [];
+    for (const listener of this.#listeners) added.push(await listener(change));
+    return {
+      statements: [...statements, ...added.flatMap((one) => one.statements ?? [])],
+      events: [...events, ...added.flatMap((one) => one.events ?? [])],
+    };
+  }
+
+  #insertion(workspace: Workspace): Statement {
     return statement(
       this.#database.tables.insertInto("workspaces").values({
         id: workspace.id,
@@ -125,7 +199,7 @@ export class WorkspaceStore {
   }
 
   /** Writes the columns of a workspace that can change. */
-  update(workspace: Workspace): Statement {
+  #update(workspace: Workspace): Statement {
     return statement(
       this.#database.tables.updateTable("workspaces").set({
         status: workspace.status,
@@ -152,4 +226,13 @@ export class WorkspaceStore {
   #rows() {
     return this.#database.tables.selectFrom("workspaces").selectAll();
   }
+}
+
+/** A workspace after its change. */
+export function changed(
+  workspace: Workspace | null,
+  change: Partial<Workspace>,
+  now: number,
+): Workspace | null {
+  return workspace === null ? null : { ...workspace, ...change, updatedAt: now };
 }

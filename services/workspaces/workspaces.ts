@@ -1,32 +1,43 @@
 import { monotonicFactory } from "ulid";
 import type { Change, Database } from "../database/mod.ts";
-import { Conflict, Invalid } from "../errors.ts";
-import type { Diff, DiffOptions } from "../fossil/mod.ts";
-import type { AccountDirectory } from "../identity/mod.ts";
-import type { Project, ProjectRepositories, RegisteredKind } from "../projects/mod.ts";
+import { Conflict, Forbidden, Invalid } from "../errors.ts";
+import type { Diff, DiffOptions, PooledRepository } from "../fossil/mod.ts";
+import { type AccountDirectory, originOf } from "../identity/mod.ts";
+import type { Project, ProjectRepositories, RegisteredKind, Stamp } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Holder } from "../tickets/mod.ts";
-import { ChangedPaths } from "./changed_paths.ts";
-import { Overlaps } from "./overlaps.ts";
-import { Closing } from "./closing.ts";
+import { WorkspaceAuthorization, type WorkspaceLimits, WorkspaceQuota } from "./authorization.ts";
+import { endForeignWork, renewPushedWork } from "./foreign_work.ts";
 import {
-  Committing,
+  checkinOn,
+  hasClosedTag,
+  lineOf,
+  linesOf,
+  mergeConflict,
+  requireBranchTip,
+  requireTarget,
+  requireTip,
+} from "./lines.ts";
+import { ChangedPaths, Overlaps } from "./overlaps.ts";
+import {
+  branchOf,
+  type MergeGate,
+  type MergeRequest,
   type NewCommit,
+  type NewWorkspace,
+  type OpenedWorkspace,
+  type SettledMerge,
   type UpdateRequest,
+  type WorkFence,
+  type WorkRequest,
+  type Workspace,
+  type WorkspaceLine,
+  type WorkspaceListener,
+  type WorkspaceStatus,
   type WrittenCommit,
-} from "./committing.ts";
-import { ForeignEndings } from "./foreign_endings.ts";
-import type { MergeGate, WorkFence, WorkRequest, WorkspaceListener } from "./interfaces.ts";
-import { type MergeRequest, Merging, type SettledMerge, type WrittenMerge } from "./merging.ts";
-import type { WorkspaceParts } from "./parts.ts";
-import { lineOf, linesOf, WorkspaceAuthorization } from "./authorization.ts";
-import { renewPushedWork } from "./pushed_work.ts";
-import { branchOf, type Workspace, type WorkspaceLine, type WorkspaceStatus } from "./records.ts";
-import { checkinOn, WorkspaceReconciliation } from "./reconciliation.ts";
-import { type WorkspaceLimits, WorkspaceQuota } from "./quota.ts";
-import { WorkspaceStore } from "./store.ts";
-import { TakingOver } from "./taking_over.ts";
-import { requireBranchTip } from "./tips.ts";
+  type WrittenMerge,
+} from "./records.ts";
+import { changed, WorkspaceStore } from "./store.ts";
 
 export interface WorkspacesOptions {
   readonly database: Database;
@@ -38,27 +49,23 @@ export interface WorkspacesOptions {
   readonly limits: WorkspaceLimits;
 }
 
-/** A workspace to begin. */
-export interface NewWorkspace {
-  readonly name: string;
-  readonly description: string;
-  /** The whole id of the workspace's ticket; the actor must hold its claim. */
-  readonly ticket?: string | undefined;
-  /** The branch from which it starts; the main branch by default. */
-  readonly from?: string | undefined;
-}
-
-/** A workspace with its line in the repository. */
-export interface OpenedWorkspace {
-  readonly workspace: Workspace;
-  readonly line: WorkspaceLine;
-}
-
 interface CreationBody extends Pick<NewWorkspace, "name" | "description"> {
   readonly id: string;
   readonly owner: Holder;
   readonly ticket: string | null;
   readonly generation: number | null;
+}
+
+/** A change of one workspace, which its intention names. */
+interface ChangeBody {
+  readonly workspaceId: string;
+}
+
+interface MergeBody extends ChangeBody {
+  readonly tip: string;
+  readonly target: string;
+  readonly base: string;
+  readonly extra: unknown;
 }
 
 /** The contract's words. */
@@ -73,75 +80,67 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,198}$/;
  */
 export class Workspaces {
   readonly overlaps: Overlaps;
-  readonly #committing: Committing;
   readonly #options: WorkspacesOptions;
-  readonly #parts: WorkspaceParts;
-  readonly #merging: Merging;
-  readonly #closing: Closing;
-  readonly #takingOver: TakingOver;
+  readonly #repositories: ProjectRepositories;
+  readonly #store: WorkspaceStore;
+  readonly #authorization: WorkspaceAuthorization;
   readonly #paths: ChangedPaths;
   readonly #quota: WorkspaceQuota;
+  readonly #gates: MergeGate[] = [];
   /** Monotonic, so that lists have an order within a millisecond. */
   readonly #newId = monotonicFactory();
   readonly #creating: RegisteredKind<CreationBody>;
+  readonly #committing: RegisteredKind<ChangeBody>;
+  readonly #merging: RegisteredKind<MergeBody>;
+  readonly #abandoning: RegisteredKind<ChangeBody>;
+  readonly #restoring: RegisteredKind<ChangeBody>;
 
   constructor(options: WorkspacesOptions) {
-    const { database, repositories, claims, accounts } = options;
-    const store = new WorkspaceStore(database);
-    const reconciliation = new WorkspaceReconciliation(store, repositories);
-    this.#quota = new WorkspaceQuota(store, options.limits);
-    const authorization = new WorkspaceAuthorization({ store, claims, accounts });
+    const { database, repositories, claims, accounts, scheduler } = options;
+    const store = new WorkspaceStore(database, repositories);
     this.#options = options;
-    this.#parts = { repositories, store, reconciliation, authorization };
-    this.#merging = new Merging(this.#parts, claims);
-    this.#committing = new Committing(this.#parts);
-    this.#closing = new Closing(this.#parts);
+    this.#repositories = repositories;
+    this.#store = store;
+    this.#quota = new WorkspaceQuota(store, options.limits);
+    this.#authorization = new WorkspaceAuthorization({ store, claims, accounts });
     this.#paths = new ChangedPaths(repositories);
-    const clock = () => options.scheduler.now();
-    this.#takingOver = new TakingOver(this.#parts, { database, claims, quota: this.#quota, clock });
-    const overlaps = new Overlaps({ database, repositories, paths: this.#paths, store, clock });
-    reconciliation.onChanged(({ action, workspace }) =>
-      action === "merged" ? { statements: overlaps.forgetting(workspace) } : {}
+    this.overlaps = new Overlaps({
+      database,
+      repositories,
+      paths: this.#paths,
+      store,
+      clock: () => scheduler.now(),
+    });
+    store.onChanged(({ action, workspace: { ticket, owner }, project, origin, now }) =>
+      action === "merged" && ticket !== null
+        ? claims.merged(project, { ticket, owner, origin, now })
+        : {}
     );
-    this.overlaps = overlaps;
-    const endings = new ForeignEndings(this.#parts);
-    repositories.onReceived((reception) => endings.observe(reception));
+    store.onChanged(({ action, workspace }) =>
+      action === "merged" ? { statements: this.overlaps.forgetting(workspace) } : {}
+    );
+    repositories.onReceived((reception) => endForeignWork({ repositories, store }, reception));
     repositories.onReceived((reception) => renewPushedWork({ store, claims }, reception));
-    this.#creating = reconciliation.register<CreationBody>(
-      "created",
-      ({ project, body, artifacts, now }) => {
-        const checkin = checkinOn(artifacts, branchOf(body));
-        if (checkin === undefined) return null;
-        const workspace: Workspace = {
-          ...body,
-          projectId: project.id,
-          status: "active",
-          startedAs: checkin.uuid,
-          base: checkin.parents[0] ?? checkin.uuid,
-          tip: null,
-          mergedAs: null,
-          targetBranch: null,
-          createdAt: now,
-          updatedAt: now,
-        };
-        return { workspace, checkin: checkin.uuid };
-      },
-    );
+    this.#creating = registerCreation(store);
+    this.#committing = registerCommit(store);
+    this.#merging = registerMerge(store);
+    this.#abandoning = registerClosing(store, "abandoned");
+    this.#restoring = registerClosing(store, "restored");
   }
 
-  /** Asks a gate before each merge: reviews, checks and branch protection. */
+  /** Asks a gate before each merge from now on: reviews, checks and branch protection. */
   addGate(gate: MergeGate): void {
-    this.#merging.addGate(gate);
+    this.#gates.push(gate);
   }
 
   /** Adds a listener's statements and events to each change of a workspace. */
   onChanged(listener: WorkspaceListener): void {
-    this.#parts.reconciliation.onChanged(listener);
+    this.#store.onChanged(listener);
   }
 
   /** The workspace of an id, or null. */
   get(id: string): Promise<Workspace | null> {
-    return this.#parts.store.get(id);
+    return this.#store.get(id);
   }
 
   /**
@@ -150,7 +149,7 @@ export class Workspaces {
    * @throws NotFound
    */
   find(project: Pick<Project, "id">, name: string): Promise<Workspace> {
-    return this.#parts.store.require(project, name);
+    return this.#store.require(project, name);
   }
 
   /**
@@ -160,12 +159,12 @@ export class Workspaces {
    * @param time Unix milliseconds
    */
   recentOwners(time: number): Promise<ReadonlySet<string>> {
-    return this.#parts.store.recentOwners(time);
+    return this.#store.recentOwners(time);
   }
 
   /** The active workspaces of an owner in all projects, newest first. */
   activeOf(ownerKey: string, limit: number): Promise<readonly Workspace[]> {
-    return this.#parts.store.activeOf(ownerKey, limit);
+    return this.#store.activeOf(ownerKey, limit);
   }
 
   /** A page of workspaces, newest first; of one status, unless it is null. */
@@ -180,8 +179,8 @@ export class Workspaces {
       readonly offset: number;
     },
   ): Promise<{ readonly workspaces: readonly OpenedWorkspace[]; readonly total: number }> {
-    const { workspaces, total } = await this.#parts.store.page(project, page);
-    const lines = await this.#parts.repositories.read(
+    const { workspaces, total } = await this.#store.page(project, page);
+    const lines = await this.#repositories.read(
       project,
       (repository) => linesOf(repository, workspaces),
     );
@@ -204,7 +203,7 @@ export class Workspaces {
     workspace: Workspace,
     target: string | null = null,
   ): Promise<WorkspaceLine> {
-    return this.#parts.repositories.read(
+    return this.#repositories.read(
       project,
       (repository) => lineOf(repository, workspace, target),
     );
@@ -215,7 +214,7 @@ export class Workspaces {
     project: Project,
     sides: Pick<DiffOptions, "from" | "to" | "maxBytes" | "limit">,
   ): Promise<Diff> {
-    return this.#parts.repositories.read(project, (repository) => repository.diff(sides));
+    return this.#repositories.read(project, (repository) => repository.diff(sides));
   }
 
   /**
@@ -256,7 +255,6 @@ export class Workspaces {
     { name, description, ticket, from }: NewWorkspace,
     { caller, actor, generation }: WorkRequest,
   ): Promise<OpenedWorkspace> {
-    const { repositories, store } = this.#parts;
     const { claims, scheduler } = this.#options;
     const claim = ticket === undefined
       ? null
@@ -272,7 +270,7 @@ export class Workspaces {
       ticket: ticket ?? null,
       generation: claim?.generation ?? null,
     };
-    await repositories.write(project, {
+    await this.#repositories.write(project, {
       caller,
       user: actor.name,
       intention: { kind: this.#creating, body },
@@ -293,30 +291,131 @@ export class Workspaces {
         });
       },
     });
-    const workspace = await store.get(id);
+    const workspace = await this.#store.get(id);
     if (workspace === null) throw new Conflict("The workspace was not created: try again");
     return { workspace, line: await this.line(project, workspace) };
   }
 
-  /** Commits changes of files. See {@link Committing.commit}. */
+  /**
+   * Commits changes of files.
+   *
+   * @throws Invalid if the engine refuses a path or content; NotFound, Forbidden
+   * @throws Conflict if the workspace is not active, has moved on from `parent`, or would not
+   * change
+   */
   commit(
     project: Project,
     name: string,
-    request: WorkRequest & NewCommit,
+    { message, changes, parent, ...request }: WorkRequest & NewCommit,
   ): Promise<WrittenCommit> {
-    return this.#committing.commit(project, name, request);
-  }
-
-  /** Merges a branch into a workspace. See {@link Committing.update}. */
-  update(project: Project, name: string, request: UpdateRequest): Promise<WrittenCommit> {
-    return this.#committing.update(project, name, request);
+    if (message.trim() === "") throw new Invalid("Commit message is required");
+    return this.#commit(project, name, { ...request, parent }, async (repository, stamp, line) => {
+      if (changes.length === 0) throw new Conflict("Nothing to commit");
+      const checkin = { ...stamp, parent: line.tip, comment: message, changes };
+      try {
+        return await repository.commit({ ...checkin, followParents: true });
+      } catch (error) {
+        throw isEmptyCommit(error) ? new Conflict("Nothing to commit") : error;
+      }
+    });
   }
 
   /**
-   * Merges the tip of a workspace, and closes the workspace and its branch. See {@link Merging}.
+   * Merges a branch into a workspace, so that the workspace's changes apply to the branch's tip.
+   *
+   * @throws Conflict with `conflicts` if `changes` do not resolve all of them; otherwise like
+   * `commit`
    */
-  merge(project: Project, name: string, request: MergeRequest): Promise<WrittenMerge> {
-    return this.#merging.merge(project, name, request);
+  update(
+    project: Project,
+    name: string,
+    { message, changes, parent, source, ...request }: UpdateRequest,
+  ): Promise<WrittenCommit> {
+    return this.#commit(project, name, { ...request, parent }, async (repository, stamp, line) => {
+      const { checkin, preview } = await repository.merge({
+        ...stamp,
+        ours: line.tip,
+        theirs: await requireBranchTip(repository, source ?? await repository.mainBranch()),
+        resolutions: changes,
+        followParents: true,
+        ...(message === undefined ? {} : { comment: message }),
+      });
+      if (checkin === null) throw mergeConflict(preview);
+      return checkin;
+    });
+  }
+
+  async #commit(
+    project: Project,
+    name: string,
+    { parent, ...request }: WorkRequest & Pick<NewCommit, "parent">,
+    write: (repository: PooledRepository, stamp: Stamp, line: WorkspaceLine) => Promise<string>,
+  ): Promise<WrittenCommit> {
+    const authorization = this.#authorization;
+    const { id } = await authorization.requireActive(project, name, "commit");
+    return await this.#repositories.write(project, {
+      caller: request.caller,
+      user: request.actor.name,
+      intention: { kind: this.#committing, body: { workspaceId: id } },
+      write: async (repository, stamp) => {
+        const workspace = await authorization.requireActive(project, name, "commit");
+        authorization.requireOwner(workspace, request);
+        await authorization.fence(project, workspace, request);
+        const line = await lineOf(repository, workspace);
+        requireTip(line, parent);
+        const uuid = await write(repository, stamp, line);
+        return { workspace, uuid, parent: line.tip, commitsMade: line.commitsMade + 1 };
+      },
+    });
+  }
+
+  /**
+   * Merges the tip of a workspace, and closes the workspace, its branch and its ticket. Either all of
+   * this happens, or nothing.
+   *
+   * @throws Conflict with `conflicts` if the merge has any, with `tip` if the workspace has moved
+   * on; Forbidden, NotFound, Invalid, and what gates throw
+   */
+  async merge(project: Project, name: string, request: MergeRequest): Promise<WrittenMerge> {
+    const { extra = null, caller, actor } = request;
+    const found = await this.#authorization.requireActive(project, name, "merge");
+    const { target, tip, base } = await this.#repositories.read(project, async (repository) => {
+      const target = request.target ?? await repository.mainBranch();
+      requireTarget(target);
+      await requireBranchTip(repository, target);
+      return { target, ...await lineOf(repository, found, target) };
+    });
+    const body = { workspaceId: found.id, tip, target, base, extra };
+    return await this.#repositories.write(project, {
+      caller,
+      user: actor.name,
+      intention: { kind: this.#merging, body },
+      write: async (repository, stamp) => {
+        const workspace = await this.#permitMerge(project, name, request);
+        const line = await lineOf(repository, workspace, target);
+        requireTip(line, request.tip);
+        requireTip(line, tip);
+        const { isAdmin } = request;
+        const resolved = new Set(workspace.ticket === null ? [] : [workspace.ticket]);
+        for (const gate of this.#gates) {
+          const tickets = await gate({ project, workspace, target, tip, actor, isAdmin, extra });
+          for (const ticket of tickets) resolved.add(ticket);
+        }
+        const comment = request.message?.trim();
+        const { checkin, preview } = await repository.merge({
+          ...stamp,
+          ours: await requireBranchTip(repository, target),
+          theirs: tip,
+          comment: comment || `Merge ${branchOf(workspace)} into ${target}`,
+          integrate: true,
+          onlyTip: true,
+          followParents: true,
+          resolves: [...resolved],
+        });
+        if (checkin === null) throw mergeConflict(preview);
+        return { workspace, target, tip, uuid: checkin };
+      },
+    });
   }
 
   /**
@@ -338,27 +437,40 @@ export class Workspaces {
     },
   ): Promise<WrittenMerge> {
     const merge = { ...request, tip, target, message, extra, forOwner: true };
-    return this.#merging.merge(project, workspace.name, merge);
+    return this.merge(project, workspace.name, merge);
   }
 
   /**
    * The change of the app database for a workspace that reached its target without `merge`. It
    * depends only on the argument and the database, so `settle` of an intention can return it.
    */
-  merged(
-    { workspaceId, ...merge }: SettledMerge & { readonly workspaceId: string },
+  async merged(
+    { workspaceId, tip, base, target, checkin, now, ...change }: SettledMerge & {
+      readonly workspaceId: string;
+    },
   ): Promise<Change> {
-    return this.#merging.settled(workspaceId, merge);
+    const end = { tip, base, target, checkin };
+    const workspace = mergedAs(await this.#store.get(workspaceId), end, now);
+    if (workspace === null) return {};
+    return await this.#store.changeOf({ ...change, action: "merged", workspace, checkin, now });
+  }
+
+  async #permitMerge(project: Project, name: string, request: MergeRequest): Promise<Workspace> {
+    const authorization = this.#authorization;
+    const workspace = await authorization.requireActive(project, name, "merge");
+    if (request.forOwner !== true) authorization.requireOwner(workspace, request);
+    await authorization.fence(project, workspace, request);
+    return workspace;
   }
 
   /** The branches of the active workspaces of a project. */
   async activeBranches(project: Project): Promise<string[]> {
-    return (await this.#parts.store.allActive(project)).map(branchOf);
+    return (await this.#store.allActive(project)).map(branchOf);
   }
 
   /** See {@link WorkspaceAuthorization.fenceGivingUp}. */
   fenceGivingUp(project: Project, workspace: Workspace, request: WorkRequest): Promise<void> {
-    return this.#parts.authorization.fenceGivingUp(project, workspace, request);
+    return this.#authorization.fenceGivingUp(project, workspace, request);
   }
 
   /** See {@link WorkspaceAuthorization.refusals}. */
@@ -366,26 +478,138 @@ export class Workspaces {
     project: Project,
     request: WorkRequest,
   ): ReturnType<WorkspaceAuthorization["refusals"]> {
-    return this.#parts.authorization.refusals(project, request);
+    return this.#authorization.refusals(project, request);
   }
 
-  /** Closes a workspace and its branch; nothing is erased. See {@link Closing.abandon}. */
-  abandon(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
-    return this.#closing.abandon(project, name, request);
+  /**
+   * Closes a workspace and its branch. Nothing is erased.
+   *
+   * @throws NotFound, Forbidden; Conflict if it is closed already, or the lease of its ticket's claim
+   * has run out
+   */
+  async abandon(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
+    const authorization = this.#authorization;
+    const find = async () => {
+      const workspace = await this.#store.require(project, name);
+      if (workspace.status !== "active") {
+        throw new Conflict(`Workspace is already ${workspace.status}`);
+      }
+      authorization.requireOwner(workspace, request);
+      await authorization.fenceGivingUp(project, workspace, request);
+      return workspace;
+    };
+    const { id } = await find();
+    return await this.#close(project, request, { kind: this.#abandoning, id, sign: "+" }, find);
   }
 
-  /** Opens an abandoned workspace again. See {@link Closing.restore}. */
-  restore(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
-    return this.#closing.restore(project, name, request, this.#quota);
+  /**
+   * Opens an abandoned workspace again.
+   *
+   * @throws NotFound, Forbidden; Conflict if it is not abandoned
+   */
+  async restore(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
+    const authorization = this.#authorization;
+    const find = async () => {
+      const workspace = await this.#store.require(project, name);
+      if (workspace.status !== "abandoned") {
+        throw new Conflict(`Workspace is ${workspace.status}, cannot restore`);
+      }
+      authorization.requireOwner(workspace, request);
+      await authorization.fence(project, workspace, request);
+      await this.#quota.require(project, workspace.owner.key);
+      return workspace;
+    };
+    const { id, owner } = await find();
+    const kind = this.#restoring;
+    return await this.#quota.give(
+      owner.key,
+      () => this.#close(project, request, { kind, id, sign: "-" }, find),
+    );
   }
 
-  /** Makes the actor the owner of a workspace. See {@link TakingOver.takeOver}. */
+  async #close(
+    project: Project,
+    { caller, actor }: WorkRequest,
+    { kind, id, sign }: {
+      readonly kind: RegisteredKind<ChangeBody>;
+      readonly id: string;
+      readonly sign: "+" | "-";
+    },
+    find: () => Promise<Workspace>,
+  ): Promise<Workspace> {
+    return await this.#repositories.write(project, {
+      caller,
+      user: actor.name,
+      intention: { kind, body: { workspaceId: id } },
+      write: async (repository, stamp) => {
+        const workspace = await find();
+        const { leaves } = await lineOf(repository, workspace);
+        const changes = leaves.map((target) => ({ sign, name: "closed", target }));
+        await repository.changeTags({ ...stamp, changes });
+        return { ...workspace, status: sign === "+" ? "abandoned" : "active" };
+      },
+    });
+  }
+
+  /**
+   * Makes the actor, who holds the claim of its ticket now, the owner of a workspace. An admin can
+   * take over a workspace without a ticket; so can anybody if the owner's account is gone.
+   *
+   * @throws NotFound, Forbidden, Conflict, TooMany
+   */
   takeOver(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
-    return this.#takingOver.takeOver(project, name, request);
+    const { database, scheduler } = this.#options;
+    const { actor, caller } = request;
+    const take = async () => {
+      const workspace = await this.#authorization.requireActive(project, name, "take over");
+      const generation = await this.#mayTake(project, workspace, request);
+      if (workspace.owner.key !== actor.key) await this.#quota.require(project, actor.key);
+      const now = scheduler.now();
+      const owner = { key: actor.key, name: actor.name };
+      const taken = { ...workspace, owner, generation, updatedAt: now };
+      await database.commit(
+        await this.#store.changeOf({
+          action: "taken_over",
+          project,
+          workspace: taken,
+          previousOwner: workspace.owner,
+          checkin: null,
+          extra: null,
+          origin: originOf(caller),
+          now,
+        }),
+      );
+      return taken;
+    };
+    return this.#quota.give(
+      actor.key,
+      () => this.#repositories.exclusively(project, caller, take),
+    );
+  }
+
+  /**
+   * Checks the actor's right to a workspace; returns the generation of the actor's claim, or null.
+   */
+  async #mayTake(
+    project: Project,
+    workspace: Workspace,
+    { actor, isAdmin, generation }: WorkRequest,
+  ): Promise<number | null> {
+    const { ticket } = workspace;
+    if (ticket !== null) {
+      const { claims } = this.#options;
+      return (await claims.fence(project, { ticket, actor, generation })).generation;
+    }
+    if (
+      isAdmin || workspace.owner.key === actor.key || this.#authorization.isOrphan(workspace)
+    ) {
+      return workspace.generation;
+    }
+    throw new Forbidden("Only an admin can take over a workspace without a ticket");
   }
 
   async #requireFree(project: Project, name: string): Promise<void> {
-    if (await this.#parts.store.active(project, name) === null) return;
+    if (await this.#store.active(project, name) === null) return;
     throw new Conflict(`Workspace '${name}' already exists`);
   }
 }
@@ -394,4 +618,72 @@ function requireName(name: string): void {
   if (name === "") throw new Invalid("Workspace name is required");
   if (NAME.test(name)) return;
   throw new Invalid(INVALID_NAME);
+}
+
+function registerCreation(store: WorkspaceStore): RegisteredKind<CreationBody> {
+  return store.register("created", ({ project, body, artifacts, now }) => {
+    const checkin = checkinOn(artifacts, branchOf(body));
+    if (checkin === undefined) return null;
+    const workspace: Workspace = {
+      ...body,
+      projectId: project.id,
+      status: "active",
+      startedAs: checkin.uuid,
+      base: checkin.parents[0] ?? checkin.uuid,
+      tip: null,
+      mergedAs: null,
+      targetBranch: null,
+      createdAt: now,
+      updatedAt: now,
+    };
+    return { workspace, checkin: checkin.uuid };
+  });
+}
+
+function registerCommit(store: WorkspaceStore): RegisteredKind<ChangeBody> {
+  return store.register("committed", async ({ body, artifacts, now }) => {
+    const workspace = changed(await store.get(body.workspaceId), {}, now);
+    if (workspace === null) return null;
+    const checkin = checkinOn(artifacts, branchOf(workspace));
+    return checkin === undefined ? null : { workspace, checkin: checkin.uuid };
+  });
+}
+
+function registerMerge(store: WorkspaceStore): RegisteredKind<MergeBody> {
+  return store.register("merged", async ({ body, artifacts, now }) => {
+    const { workspaceId, tip, target, base, extra } = body;
+    const checkin = checkinOn(artifacts, target);
+    if (checkin === undefined || !checkin.parents.includes(tip)) return null;
+    const end = { tip, base, target, checkin: checkin.uuid };
+    const workspace = mergedAs(await store.get(workspaceId), end, now);
+    return workspace === null ? null : { workspace, checkin: checkin.uuid, extra };
+  });
+}
+
+function mergedAs(
+  workspace: Workspace | null,
+  { tip, base, target, checkin }: Pick<SettledMerge, "tip" | "base" | "target" | "checkin">,
+  now: number,
+): Workspace | null {
+  const end = { status: "merged", tip, base, mergedAs: checkin, targetBranch: target } as const;
+  return changed(workspace, end, now);
+}
+
+function registerClosing(
+  store: WorkspaceStore,
+  action: "abandoned" | "restored",
+): RegisteredKind<ChangeBody> {
+  const [sign, status] = action === "abandoned"
+    ? ["+", "abandoned"] as const
+    : ["-", "active"] as const;
+  return store.register(action, async ({ body, artifacts, now }) => {
+    if (!hasClosedTag(artifacts, sign)) return null;
+    const workspace = changed(await store.get(body.workspaceId), { status }, now);
+    return workspace === null ? null : { workspace, checkin: null };
+  });
+}
+
+/** Whether the engine refused a commit because it changes nothing. */
+function isEmptyCommit(error: unknown): boolean {
+  return error instanceof Error && error.message === "The check-in changes nothing";
 }

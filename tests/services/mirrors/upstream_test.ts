@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Unavailable } from "../../../services/errors.ts";
-import { Upstream } from "../../../services/mirrors/upstream.ts";
+import { Upstream } from "../../../services/mirrors/fossil.ts";
 
 Deno.test("a mirror fetches nothing while the disk is nearly full", async () => {
   const upstream = new Upstream({

@@ -5,8 +5,8 @@ import * as code from "../../../services/code/operations.ts";
 import type { timelineSchema } from "../../../services/code/schemas.ts";
 import { getProject, starProject, unstarProject } from "../../../services/projects/operations.ts";
 import type { projectSchema } from "../../../services/projects/schemas.ts";
+import type { Release } from "../../../services/releases/mod.ts";
 import { listReleases } from "../../../services/releases/operations.ts";
-import type { releaseListSchema } from "../../../services/releases/schemas.ts";
 import { NotFound } from "../../../services/errors.ts";
 import type { Statistics } from "../../../services/fossil/mod.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
@@ -48,7 +48,7 @@ export interface ProjectFigures {
   readonly tree: Tree | null;
   readonly branches: Branches;
   readonly tags: Tags;
-  readonly releases: z.output<typeof releaseListSchema>["releases"];
+  readonly releases: readonly Release[];
   readonly contributors: Contributions["contributors"];
   readonly newest: z.output<typeof timelineSchema>["checkins"][number] | undefined;
   readonly counts: Statistics;

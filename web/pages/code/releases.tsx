@@ -1,7 +1,6 @@
 import { Download } from "lucide-static";
-import type { z } from "zod";
+import type { Release } from "../../../services/releases/mod.ts";
 import { listReleases } from "../../../services/releases/operations.ts";
-import type { releaseListSchema } from "../../../services/releases/schemas.ts";
 import { anchorOfRelease } from "../../addresses.ts";
 import { definePage, type View } from "../../page.ts";
 import { sizeOf } from "../../parts/code.tsx";
@@ -25,8 +24,6 @@ export const page = definePage({
 });
 
 const PER_PAGE = 10;
-
-type Release = z.output<typeof releaseListSchema>["releases"][number];
 
 async function show(visit: Visit): Promise<View> {
   const project = new CodeProject(visit);

@@ -11,11 +11,12 @@ import {
   type Project,
   type ProjectRepositories,
 } from "../projects/mod.ts";
-import type { ReleaseRequest, Releases } from "../releases/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { newUlid } from "../ulid.ts";
-import type { UploadView } from "./schemas.ts";
 import { renameSynced } from "../synced_files.ts";
+import { newUlid } from "../ulid.ts";
+import type { ReleaseRequest } from "./records.ts";
+import type { Releases } from "./releases.ts";
+import type { UploadView } from "./schemas.ts";
 
 type Row = Selectable<Tables["uploads"]>;
 
