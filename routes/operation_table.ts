@@ -81,7 +81,7 @@ export const OPERATION_ROUTES = {
   "GET /v1/projects/{slug}/mirror": ["mirrors", "server"],
   "PUT /v1/projects/{slug}/mirror": ["mirrors", "server"],
   "POST /v1/projects/{slug}/mirror/run": ["mirrors", "server"],
-  "POST /v1/projects/{slug}/move": ["projects", "server"],
+  "POST /v1/projects/{slug}/move": ["moves", "server"],
   "GET /v1/projects/{slug}/protection": ["protection", "server"],
   "PUT /v1/projects/{slug}/protection": ["protection", "server"],
   "GET /v1/projects/{slug}/webhooks": ["webhooks", "server"],

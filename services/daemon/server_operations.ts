@@ -11,6 +11,7 @@ export const SERVER_OPERATIONS = {
   ledger: () => import("../ledger/operations.ts"),
   llm: () => import("../llm/operations.ts"),
   mirrors: () => import("../mirrors/server_operations.ts"),
+  moves: () => import("../moves/operations.ts"),
   needs: () => import("../needs/operations.ts"),
   nodes: () => import("../nodes/operations.ts"),
   operator: () => import("../operations/operations.ts"),

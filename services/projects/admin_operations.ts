@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { Conflict, NotFound, TimedOut, Unavailable } from "../errors.ts";
 import { Created, SerializedJson, serverOperation } from "../identity/server_operation.ts";
-import type { ProjectMoves } from "../moves/mod.ts";
 import { writeArray } from "../pieces.ts";
 import type { Projects } from "./projects.ts";
 import { viewOf } from "./records.ts";
@@ -17,7 +16,6 @@ import {
 interface ProjectServices {
   readonly hosting: {
     readonly projects: Projects;
-    readonly moves: ProjectMoves;
     readonly repositories: ProjectRepositories;
   };
 }
@@ -34,7 +32,6 @@ const byMember = bySlug.extend({ name: z.string() });
 const theProject = { schema: projectRecordSchema, description: "The project" };
 const unknown = { error: NotFound };
 const contradicts = { error: Conflict };
-const isAway = { error: Unavailable };
 
 export const listProjects = serverOperation({
   http: "GET /v1/projects",
@@ -86,7 +83,7 @@ export const changeProject = serverOperation(
     bodyName: "ProjectChange",
     example: { archived: true },
     ok: theProject,
-    refusals: [unknown, isAway],
+    refusals: [unknown, { error: Unavailable }],
   },
   async ({ hosting: { projects } }: ProjectServices, { slug, ...change }, { caller }) =>
     viewOf(await projects.change(slug, change, caller)),
@@ -102,23 +99,6 @@ export const deleteProject = serverOperation({
 }, async ({ hosting: { projects } }: ProjectServices, { slug }, { caller }) => {
   await projects.remove(slug, caller);
 });
-
-export const moveProject = serverOperation(
-  {
-    http: "POST /v1/projects/{slug}/move",
-    on: "server",
-    whileFull: true,
-    summary: "Move a project to another node, while it is used",
-    description: "Answers when the project is there. Writes wait for the moment of the change.",
-    input: bySlug.extend({ node: z.string() }),
-    bodyName: "ProjectMove",
-    example: { node: "two" },
-    ok: { schema: projectRecordSchema, description: "Moved" },
-    refusals: [unknown, contradicts, isAway, { error: TimedOut }],
-  },
-  async ({ hosting: { moves } }: ProjectServices, { slug, node }, { caller }) =>
-    viewOf(await moves.move(slug, node, caller)),
-);
 
 export const acceptRepository = serverOperation({
   http: "POST /v1/projects/{slug}/accept",
