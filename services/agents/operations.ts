@@ -1,10 +1,9 @@
 import { z } from "zod";
-import type { Attention } from "../attention/mod.ts";
 import { Conflict, NotFound, Unavailable } from "../errors.ts";
 import { SerializedJson, serverOperation } from "../identity/server_operation.ts";
 import { wholeNumber } from "../validation/schemas.ts";
 import { WORK_STATES } from "../work_states.ts";
-import type { Agents } from "./agents.ts";
+import type { Agents, DoingOf } from "./agents.ts";
 import {
   adoptionSchema,
   agentChangeSchema,
@@ -20,7 +19,7 @@ import type { Slots } from "./roster.ts";
 interface AgentServices {
   readonly agents: Agents;
   readonly slots: Pick<Slots, "of">;
-  readonly attention: Pick<Attention, "states">;
+  readonly attention: { states(): Promise<DoingOf> };
 }
 
 /** Most agents of one page. */
