@@ -8,7 +8,7 @@ import { Invalid, NotFound } from "../../services/errors.ts";
 import { TEXT_BOUNDS, TextMap } from "../../services/fossil/front/mod.ts";
 import { KEEPS_EMPTY } from "../lenient_arguments.ts";
 import { textOf } from "../text_files.ts";
-import { nextTurn } from "../../services/pieces.ts";
+import { nextTurn } from "../../services/kernel/pieces.ts";
 import { applyHunks, type FilePatch, parsePatch } from "./patch.ts";
 import { occurrencesOf } from "./places.ts";
 import type { ProjectCalls } from "./project_calls.ts";

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { Halts } from "../../services/agents/mod.ts";
 import { authorize, type Principal, type Resource } from "../../services/identity/mod.ts";
-import type { FreeSpace } from "../../services/free_space.ts";
+import type { FreeSpace } from "../../services/kernel/files.ts";
 import type { AppEnv } from "../context.ts";
 
 const READING: ReadonlySet<string> = new Set(["GET", "HEAD"]);

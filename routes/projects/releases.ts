@@ -13,7 +13,7 @@ import {
 } from "../../services/releases/schemas.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import { callerOf, confirm } from "../caller.ts";
-import { writeArray } from "../../services/pieces.ts";
+import { writeArray } from "../../services/kernel/pieces.ts";
 import { jsonText } from "../json_text.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { answerFile } from "./file_answers.ts";

@@ -96,3 +96,11 @@ export {
   WebSessions,
 } from "./web_sessions.ts";
 export { formatNetwork, type Network, parseNetwork, widen } from "./ip_network.ts";
+export {
+  CallerQuota,
+  type Holder,
+  holderOf,
+  HourlyQuota,
+  type QuotaFigures,
+  shareOfOne,
+} from "./quotas.ts";

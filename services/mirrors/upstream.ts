@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { clientMessage, contentTypeOf, messageFormOf } from "../fossil/front/mod.ts";
-import type { FreeSpace } from "../free_space.ts";
+import type { FreeSpace } from "../kernel/files.ts";
 import type { Card, ClientLogin, ReceivedMessage } from "../fossil/mod.ts";
 import { VERSION } from "../version.ts";
 import {

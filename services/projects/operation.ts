@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Invalid, type ServiceError } from "../errors.ts";
-import type { FreeSpace } from "../free_space.ts";
+import type { FreeSpace } from "../kernel/files.ts";
 import type { PooledRepository } from "../fossil/mod.ts";
 import type { Action, Caller } from "../identity/mod.ts";
 import { describeIssue } from "../validation/mod.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Selectable } from "kysely";
 import { type Database, statement, type Tables } from "../database/mod.ts";
 import { Conflict, NotFound, TooLarge, Unavailable } from "../errors.ts";
-import type { FreeSpace } from "../free_space.ts";
+import { type FreeSpace, renameSynced } from "../kernel/files.ts";
 import { MAX_ARTIFACT_BYTES } from "../fossil/front/mod.ts";
 import type { Log } from "../log.ts";
 import {
@@ -16,7 +16,6 @@ import type { Scheduler } from "../scheduler.ts";
 import { newUlid } from "../ulid.ts";
 import { requireRoom } from "./upload_room.ts";
 import { targetOf, type UploadView, viewOf } from "./upload_view.ts";
-import { renameSynced } from "../synced_files.ts";
 
 type Row = Selectable<Tables["uploads"]>;
 

@@ -2,7 +2,7 @@ import type { Selectable } from "kysely";
 import { type Database, type Statement, statement, type Tables } from "../database/mod.ts";
 import { SYSTEM } from "../events/mod.ts";
 import { addTo, TextMap, TextSet } from "../fossil/front/mod.ts";
-import { inPieces } from "../pieces.ts";
+import { inPieces } from "../kernel/pieces.ts";
 import { type Project, projectEvent, type ProjectRepositories } from "../projects/mod.ts";
 import type { ChangedPaths } from "./changed_paths.ts";
 import { linesOf } from "./authorization.ts";
