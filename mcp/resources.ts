@@ -3,7 +3,9 @@ import type {
   Resource,
   ResourceTemplateType,
 } from "@modelcontextprotocol/server";
+import { contentTypeOf } from "../routes/projects/content_headers.ts";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
+import { getFile } from "../services/code/operations.ts";
 import { Invalid, NotFound, TooLarge } from "../services/errors.ts";
 import type { Caller, Principal } from "../services/identity/mod.ts";
 import { getTicket, listTickets } from "../services/tickets/operations.ts";
@@ -135,18 +137,16 @@ export class ProjectResources {
     { slug, path, checkin }: { slug: string; path: string; checkin: string | null },
     caller: Caller,
   ) {
-    const query = new URLSearchParams({ path, max_bytes: String(MAX_BYTES) });
-    if (checkin !== null) query.set("checkin", checkin);
-    const call = { path: `/api/file?${query}` };
-    const response = await this.#api.call(slug, call, caller).catch((error: unknown) => {
+    const query = { path, checkin: checkin ?? undefined, max_bytes: MAX_BYTES };
+    const read = this.#api.invoke(slug, getFile, query, caller);
+    const { content, is_binary } = await read.catch((error: unknown) => {
       if (!(error instanceof TooLarge)) throw error;
       throw new Invalid("The file is larger than 1 MiB: read_file reads parts of it");
     });
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    const mimeType = response.headers.get("content-type") ?? "application/octet-stream";
-    const text = textOf(bytes);
+    const mimeType = contentTypeOf(path, is_binary);
+    const text = textOf(content);
     if (text !== null) return { uri, mimeType, text };
-    const blob = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+    const blob = btoa(Array.from(content, (byte) => String.fromCharCode(byte)).join(""));
     return { uri, mimeType, blob };
   }
 }

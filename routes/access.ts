@@ -1,7 +1,8 @@
 import type { MiddlewareHandler } from "hono";
 import type { AppEnv } from "./environment.ts";
 import type { SecurityScheme } from "./documentation/security.ts";
-import { type AccessCheck, accessCheck, allow } from "./middleware/access.ts";
+import type { ServerAccess } from "../services/identity/server_access.ts";
+import { allow } from "./middleware/access.ts";
 import {
   type Endpoint,
   type Opens,
@@ -40,12 +41,12 @@ export function accessOf(name: Endpoint): RouteAccess {
   const [, opens, trait]: readonly [string, Opens, Trait?] = ROUTES[name];
   const whileHalted = WHILE_HALTED.has(name);
   const hasQueryToken = trait === "token" || trait === "token of streams";
-  const check = checkOf(name);
+  const access = serverAccessOf(name);
   return {
     schemes: [...SCHEMES[opens], ...(hasQueryToken ? ["queryToken" as const] : [])],
     isOpen: opens === "session or nothing" || opens === "anybody",
     refusesHalted: !name.startsWith("GET ") && !whileHalted && schemesForAgents(SCHEMES[opens]),
-    middleware: check === null ? [] : [allow(check)],
+    middleware: access === null ? [] : [allow(access)],
   };
 }
 
@@ -54,8 +55,8 @@ function schemesForAgents(schemes: readonly SecurityScheme[]): boolean {
   return schemes.includes("agentToken");
 }
 
-/** The check of the caller's rights; null if the route has its own, as for sessions and open pages. */
-export function checkOf(name: Endpoint): AccessCheck | null {
+/** What a route acts on; null if it has its own check, as for sessions and open pages. */
+export function serverAccessOf(name: Endpoint): ServerAccess | null {
   const [, opens]: readonly [string, Opens, Trait?] = ROUTES[name];
   switch (opens) {
     case "nothing":
@@ -64,9 +65,6 @@ export function checkOf(name: Endpoint): AccessCheck | null {
     case "session or nothing":
       return null;
     default:
-      return accessCheck({ kind: opens }, {
-        whileHalted: WHILE_HALTED.has(name),
-        whileFull: WHILE_FULL.has(name),
-      });
+      return { on: opens, whileHalted: WHILE_HALTED.has(name), whileFull: WHILE_FULL.has(name) };
   }
 }

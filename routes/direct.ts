@@ -2,10 +2,10 @@
 import type { RouteConfig } from "@hono/zod-openapi";
 import type { Handler } from "hono";
 import type { Caller } from "../services/identity/mod.ts";
-import { checkOf } from "./access.ts";
+import type { ServerAccess } from "../services/identity/server_access.ts";
+import { serverAccessOf } from "./access.ts";
 import type { AppEnv } from "./environment.ts";
 import type { z } from "./extended_zod.ts";
-import type { AccessCheck } from "./middleware/access.ts";
 import type { Endpoint } from "./table.ts";
 
 /** The validated parts of a request; those that its route does not describe are undefined. */
@@ -58,7 +58,7 @@ export type AnsweringHandler = Handler<AppEnv> & { direct?: DirectAnswer };
 export interface DirectRoute extends DirectAnswer {
   /** The pattern of its path, as in the table of routes. */
   readonly pattern: string;
-  readonly check: AccessCheck;
+  readonly access: ServerAccess;
   /** The query of a request that has none, validated. */
   readonly noQuery: unknown;
 }
@@ -74,10 +74,10 @@ export function directRoute(
   name: Endpoint,
   handlers: readonly AnsweringHandler[],
 ): DirectRoute | undefined {
-  const check = checkOf(name);
+  const access = serverAccessOf(name);
   const direct = handlers.at(-1)?.direct;
-  if (direct === undefined || check === null || handlers.length > 2) return undefined;
+  if (direct === undefined || access === null || handlers.length > 2) return undefined;
   const query = direct.query?.safeParse({});
   if (query?.success === false) return undefined;
-  return { ...direct, pattern: name.slice(name.indexOf("/")), check, noQuery: query?.data };
+  return { ...direct, pattern: name.slice(name.indexOf("/")), access, noQuery: query?.data };
 }

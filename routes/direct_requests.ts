@@ -1,10 +1,10 @@
-import type { Gates } from "./middleware/access.ts";
 import type { z } from "@hono/zod-openapi";
 import type { Hono } from "hono";
 import type { ParamIndexMap, Params, Result } from "hono/router";
 import { bodyLimitsOf, BodyReader, readAuthorization, TrustedProxies } from "../http/mod.ts";
 import type { Services } from "../services/daemon/mod.ts";
 import type { Credential, Principal } from "../services/identity/mod.ts";
+import { type Gates, requireServerCall } from "../services/identity/server_access.ts";
 import type { DirectRoute, RoutedHandler } from "./direct.ts";
 import type { AppEnv } from "./environment.ts";
 import { contextOf } from "./held_answers.ts";
@@ -155,8 +155,8 @@ export class DirectRequests {
   /** @param text the body; undefined if the route takes none */
   #answerTo(call: Call, text: string | undefined): Response | Promise<Response> {
     const { request, principal, address, requestId, found } = call;
-    const { params, route: { check, noQuery: query, json: schema, answer, usual } } = found;
-    check(principal, request.method, this.#gates);
+    const { params, route: { access, noQuery: query, json: schema, answer, usual } } = found;
+    requireServerCall(request.method, access, principal, this.#gates);
     const caller = { principal, address, requestId };
     if (text === undefined) return answer({ params, query, json: undefined }, caller);
     const known = usual?.(text) ?? null;

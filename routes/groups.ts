@@ -1,14 +1,28 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { bodyLimitsOf } from "../http/mod.ts";
 import type { Services } from "../services/daemon/mod.ts";
+import { SERVER_OPERATIONS } from "../services/daemon/server_operations.ts";
 import type { AppEnv } from "./environment.ts";
 import type { EventStreams } from "./event_streams.ts";
 import { lazyGroup, type RouteGroup, switchedOff } from "./group.ts";
 import { once } from "./once.ts";
+import type { AnyServerOperation } from "./operations.ts";
 import { healthHandlers, statusHandlers } from "./plain_handlers.ts";
 import type { Group } from "./table.ts";
 
 const EVERY_METHOD = ["ALL"];
+
+const WITHOUT_ADMINS = switchedOff(
+  EVERY_METHOD,
+  ["/v1/admins/*"],
+  "There are no admins: admins.enabled is false in the configuration",
+);
+
+const WITHOUT_POLICIES = switchedOff(
+  ["GET", "PUT"],
+  ["/v1/settings", "/v1/settings/*"],
+  "There are no settings: policies.enabled is false in the configuration",
+);
 
 /**
  * The groups of the table, each with the import of its module.
@@ -20,7 +34,7 @@ export function createGroups(
   streams: EventStreams,
   whole: () => Promise<OpenAPIHono<AppEnv>>,
 ): Record<Group, RouteGroup> {
-  const { config, metrics, status, eventLog } = services;
+  const { config, metrics, status, eventLog, herald } = services;
   return {
     health: lazyGroup("health", async () => {
       return (await import("./health.ts")).healthRoutes(status);
@@ -32,48 +46,41 @@ export function createGroups(
     metrics: lazyGroup("metrics", async () => {
       return (await import("./v1/metrics.ts")).metricRoutes(metrics);
     }),
-    ...agentGroups(services),
+    ...operationGroups(services),
     ...modelGroups(services),
-    ...accountGroups(services),
+    login: loginGroup(services),
     channels: channelGroup(services, streams),
-    settings: settingsGroup(services),
-    ...heraldGroups(services),
+    heraldWebhooks: lazyGroup("heraldWebhooks", async () => {
+      return (await import("./v1/herald_webhooks.ts")).heraldWebhookRoutes(
+        herald,
+        bodyLimitsOf(config),
+      );
+    }),
     events: lazyGroup("events", async () => {
       return (await import("./v1/events.ts")).eventRoutes({ eventLog, streams });
-    }),
-    operations: lazyGroup("operations", async () => {
-      return (await import("./v1/operations.ts")).operationRoutes(services);
-    }),
-    nodes: lazyGroup("nodes", async () => {
-      return (await import("./v1/nodes.ts")).nodeRoutes(services.nodeOperations);
     }),
     ...projectGroups(services),
     openapi: lazyGroup("openapi", async () => (await import("./openapi.ts")).openApiRoutes(whole)),
   };
 }
 
-function agentGroups(services: Services) {
-  const { agents } = services;
+/** The rooms with operations on the server. */
+function operationGroups(services: Services): Record<keyof typeof SERVER_OPERATIONS, RouteGroup> {
+  const rooms = Object.entries(SERVER_OPERATIONS) as [
+    keyof typeof SERVER_OPERATIONS,
+    () => Promise<Readonly<Record<string, AnyServerOperation>>>,
+  ][];
+  const groups = rooms.map(([room, load]): [string, RouteGroup] => [
+    room,
+    lazyGroup(room, async () => {
+      const { serverRoutes } = await import("./operations.ts");
+      return serverRoutes(services, await load());
+    }),
+  ]);
   return {
-    agents: lazyGroup("agents", async () => {
-      return (await import("./v1/agents.ts")).agentRoutes(services);
-    }),
-    halt: lazyGroup("halt", async () => {
-      return (await import("./v1/halt.ts")).haltRoutes(agents.halts);
-    }),
-    agentMessages: lazyGroup("agentMessages", async () => {
-      return (await import("./v1/agent_messages.ts")).agentMessageRoutes(services);
-    }),
-    questions: lazyGroup("questions", async () => {
-      return (await import("./v1/questions.ts")).questionRoutes(services);
-    }),
-    accounts: lazyGroup("accounts", async () => {
-      return (await import("./v1/accounts.ts")).accountRoutes(services.ircAccounts);
-    }),
-    irc: lazyGroup("irc", async () => (await import("./v1/irc.ts")).ircRoutes(services)),
-    tokens: lazyGroup("tokens", async () => {
-      return (await import("./v1/tokens.ts")).tokenRoutes(services);
-    }),
+    ...Object.fromEntries(groups) as Record<keyof typeof SERVER_OPERATIONS, RouteGroup>,
+    ...services.admins === null ? { admins: WITHOUT_ADMINS } : {},
+    ...services.policies === null ? { policies: WITHOUT_POLICIES } : {},
   };
 }
 
@@ -84,40 +91,29 @@ function modelGroups(services: Services) {
     return new Completions({ gateway: llm.gateway, identity });
   });
   return {
-    llm: lazyGroup("llm", async () => {
-      return (await import("./v1/llm.ts")).llmRoutes(llm, await completions());
+    completions: lazyGroup("completions", async () => {
+      return (await import("./v1/llm_complete.ts")).completionRoutes(await completions());
     }),
     openai: lazyGroup("openai", async () => {
       return (await import("./v1/llm_openai.ts")).openAiRoutes(llm, await completions());
     }),
-    llmUsage: lazyGroup("llmUsage", async () => {
-      return (await import("./v1/llm_usage.ts")).llmUsageRoutes(services);
-    }),
   };
 }
 
-/** Admins and their login. */
-function accountGroups(services: Services) {
-  const { admins, adminLogin, config } = services;
-  return {
-    admins: admins === null
-      ? switchedOff(
-        EVERY_METHOD,
-        ["/v1/admins/*"],
-        "There are no admins: admins.enabled is false in the configuration",
-      )
-      : lazyGroup("admins", async () => (await import("./v1/admins.ts")).adminRoutes(admins)),
-    login: adminLogin === null
-      ? switchedOff(
-        EVERY_METHOD,
-        ["/login", "/logout", "/session"],
-        "Nobody can log in: admins.enabled is false in the configuration",
-      )
-      : lazyGroup("login", async () => {
-        const { loginRoutes } = await import("./login.ts");
-        return loginRoutes({ ...services, adminLogin, bodyLimits: bodyLimitsOf(config) });
-      }),
-  };
+/** The login of admins. */
+function loginGroup(services: Services): RouteGroup {
+  const { adminLogin, config } = services;
+  if (adminLogin === null) {
+    return switchedOff(
+      EVERY_METHOD,
+      ["/login", "/logout", "/session"],
+      "Nobody can log in: admins.enabled is false in the configuration",
+    );
+  }
+  return lazyGroup("login", async () => {
+    const { loginRoutes } = await import("./login.ts");
+    return loginRoutes({ ...services, adminLogin, bodyLimits: bodyLimitsOf(config) });
+  });
 }
 
 function channelGroup(
@@ -138,51 +134,17 @@ function channelGroup(
   });
 }
 
-function settingsGroup({ policies, llm }: Services): RouteGroup {
-  if (policies === null) {
-    return switchedOff(
-      ["GET", "PUT"],
-      ["/v1/settings", "/v1/settings/*"],
-      "There are no settings: policies.enabled is false in the configuration",
-    );
-  }
-  return lazyGroup("settings", async () => {
-    return (await import("./v1/settings.ts")).settingsRoutes(policies, llm.backends);
-  });
-}
-
-function heraldGroups({ herald, config }: Services) {
-  return {
-    herald: lazyGroup("herald", async () => {
-      return (await import("./v1/herald.ts")).heraldRoutes(herald);
-    }),
-    heraldWebhooks: lazyGroup("heraldWebhooks", async () => {
-      const { heraldWebhookRoutes } = await import("./v1/herald.ts");
-      return heraldWebhookRoutes(herald, bodyLimitsOf(config));
-    }),
-  };
-}
-
 /** Projects, for the operator and the admins, and their list, for everybody. */
 function projectGroups(services: Services) {
   return {
-    projects: lazyGroup("projects", async () => {
-      return (await import("./v1/projects.ts")).projectRoutes(services);
+    repositories: lazyGroup("repositories", async () => {
+      return (await import("./v1/project_repository.ts")).repositoryRoutes(services);
     }),
     projectList: lazyGroup("projectList", async () => {
       return (await import("./projects/list.ts")).projectListRoutes(services);
     }),
     search: lazyGroup("search", async () => {
       return (await import("./projects/search_everywhere.ts")).searchEverywhereRoutes(services);
-    }),
-    protection: lazyGroup("protection", async () => {
-      return (await import("./v1/protection.ts")).protectionRoutes(services);
-    }),
-    mirror: lazyGroup("mirror", async () => {
-      return (await import("./v1/mirror.ts")).mirrorRoutes(services);
-    }),
-    webhooks: lazyGroup("webhooks", async () => {
-      return (await import("./v1/webhooks.ts")).webhookRoutes(services);
     }),
   };
 }

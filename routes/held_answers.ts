@@ -1,4 +1,4 @@
-import { Context, type TypedResponse } from "hono";
+import { Context } from "hono";
 import type { AppEnv } from "./environment.ts";
 
 /** Where a route leaves an answer that comes later; see {@link hold}. */
@@ -8,21 +8,19 @@ export class HeldAnswer {
 }
 
 /**
- * Answers 200 with JSON, later. A request that waits for a minute costs memory: with its context and
- * its middleware three times as much as without. So these end at once, and the frame of the request
- * completes the answer when it comes.
+ * Answers later. A request that waits for a minute costs memory: with its context and its middleware
+ * three times as much as without. So these end at once, and the frame of the request completes the
+ * answer when it comes.
  *
- * @param value must not refer to the context
+ * @param response must not refer to the context
  */
-export function hold<Value>(
+export function hold(
   { env: { held } }: Context<AppEnv>,
-  value: Promise<Value>,
-  headers: () => [string, string][] = () => [],
-): Promise<TypedResponse<Value, 200, "json">> {
-  const response = value.then((value) => Response.json(value, { headers: headers() }));
-  if (held !== undefined) held.response = response;
-  const first = held === undefined ? response : Promise.resolve(new Response(null));
-  return first as Promise<unknown> as Promise<TypedResponse<Value, 200, "json">>;
+  response: Promise<Response>,
+): Response | Promise<Response> {
+  if (held === undefined) return response;
+  held.response = response;
+  return new Response(null);
 }
 
 /** What the answer to a request needs of it. */

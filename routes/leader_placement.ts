@@ -1,5 +1,6 @@
 import type { Placement } from "../http/mod.ts";
 import type { Mark, NodeRecord, Nodes } from "../services/nodes/mod.ts";
+import { OPERATIONS_OF_LEADER } from "./operation_table.ts";
 import { PathPatterns } from "./path_patterns.ts";
 import type { Endpoint } from "./table.ts";
 
@@ -8,15 +9,7 @@ import type { Endpoint } from "./table.ts";
  * their messages, and runs herald and the sender of webhooks.
  */
 export const LEADER_ROUTES = [
-  "GET /v1/agents/{nick}/messages",
-  "POST /v1/agents/{nick}/messages",
-  "POST /v1/agents/{nick}/messages/acknowledge",
-  "GET /v1/agents/{nick}/summary",
-  "GET /v1/messages/{id}",
-  "POST /v1/herald",
-  "GET /v1/herald/sources",
-  "POST /v1/herald/sources",
-  "DELETE /v1/herald/sources/{name}",
+  ...OPERATIONS_OF_LEADER,
   "POST /webhooks/{name}",
 ] as const satisfies readonly Endpoint[];
 

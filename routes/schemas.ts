@@ -1,5 +1,4 @@
 import { z } from "./extended_zod.ts";
-import { NICK_PATTERN } from "../services/irc/mod.ts";
 
 /** The body of every error. */
 export const errorSchema = z.object({
@@ -73,43 +72,6 @@ export function openAiErrors<Status extends ErrorStatus>(...statuses: Status[]) 
     ReturnType<typeof json<typeof openAiErrorSchema>>
   >;
 }
-
-/**
- * The text of a message. The service validates it; the pattern documents the allowed control
- * characters: tab, line ends and the formatting of IRC.
- */
-export const spokenTextSchema = z.string().min(1).openapi({
-  description: "At most 64 KiB and 100 lines",
-  pattern: "^[^\\x00\\x01\\x05-\\x08\\x0b\\x0c\\x0e\\x10\\x12-\\x15\\x17-\\x1c\\x7f-\\x9f]*$",
-});
-
-/** The nick that a request names. */
-export const nickSchema = z.string().regex(NICK_PATTERN, {
-  error: "must be an IRC nick of 1 to 64 characters",
-});
-
-/** The longest wait of a request, in seconds. */
-const MAX_WAIT_SECONDS = 60;
-
-/** A parameter of a query that is a whole number within bounds. */
-export function wholeNumber(description: string, minimum: number, maximum: number) {
-  const error = `must be a whole number from ${minimum} to ${maximum}`;
-  return z.string().regex(/^\d{1,9}$/, { error }).transform(Number)
-    .refine((number) => number >= minimum && number <= maximum, { error })
-    .optional().openapi({ type: "integer", minimum, maximum, description });
-}
-
-/** The query parameter to wait for news. */
-export const waitSchema = wholeNumber(
-  "Seconds to wait if there is nothing yet; 20 or more may end up to two seconds early",
-  0,
-  MAX_WAIT_SECONDS,
-);
-
-/** The cursor of a reader of messages. */
-export const sinceSchema = z.string().min(1).optional().openapi({
-  description: "Only what came after this timestamp, or after the message of this id",
-});
 
 const AS_QUERY = "As `Last-Event-ID`, for clients that cannot set a header";
 

@@ -1,4 +1,9 @@
 import type { Resource } from "../services/identity/mod.ts";
+import {
+  OPERATION_ROUTES,
+  OPERATIONS_WHILE_FULL,
+  OPERATIONS_WHILE_HALTED,
+} from "./operation_table.ts";
 
 /**
  * The resource of a route, on which `authorize` decides: GET needs the right to read it, every
@@ -26,6 +31,7 @@ export type Trait = QueryToken | "file body" | "slashes";
 
 /** Every route: its group (in `groups.ts`), its resource, and its trait, if any. */
 export const ROUTES = {
+  ...OPERATION_ROUTES,
   "GET /healthz": ["health", "nothing"],
   "GET /readyz": ["health", "nothing"],
   "GET /llms.txt": ["guide", "nothing"],
@@ -42,35 +48,6 @@ export const ROUTES = {
   "GET /v1/metrics": ["metrics", "server"],
   "GET /v1/events": ["events", "server", "token of streams"],
 
-  "GET /v1/agents": ["agents", "coordination"],
-  "POST /v1/agents/register": ["agents", "server"],
-  "GET /v1/agents/{nick}": ["agents", "coordination"],
-  "PATCH /v1/agents/{nick}": ["agents", "server"],
-  "DELETE /v1/agents/{nick}": ["agents", "server"],
-  "POST /v1/agents/{nick}/adopt": ["agents", "server"],
-  "POST /v1/agents/{nick}/pause": ["agents", "server"],
-  "POST /v1/agents/{nick}/resume": ["agents", "server"],
-  "POST /v1/agents/{nick}/revoke": ["agents", "server"],
-  "POST /v1/agents/{nick}/rotate": ["agents", "server"],
-  "GET /v1/agents/{nick}/slots": ["agents", "coordination"],
-  "PUT /v1/agents/{nick}/slots": ["agents", "server"],
-  "GET /v1/agents/{nick}/messages": ["agentMessages", "coordination"],
-  "POST /v1/agents/{nick}/messages": ["agentMessages", "coordination"],
-  "POST /v1/agents/{nick}/messages/acknowledge": ["agentMessages", "coordination"],
-  "GET /v1/agents/{nick}/summary": ["agentMessages", "coordination"],
-  "GET /v1/messages/{id}": ["agentMessages", "coordination"],
-
-  "GET /v1/needs": ["questions", "questions"],
-  "GET /v1/questions": ["questions", "questions"],
-  "POST /v1/questions": ["questions", "questions"],
-  "GET /v1/questions/{id}": ["questions", "questions"],
-  "DELETE /v1/questions/{id}": ["questions", "questions"],
-  "POST /v1/questions/{id}/answer": ["questions", "questions"],
-
-  "GET /v1/halt": ["halt", "coordination"],
-  "POST /v1/halt": ["halt", "server"],
-  "DELETE /v1/halt": ["halt", "server"],
-
   "GET /v1/channels": ["channels", "coordination"],
   "DELETE /v1/channels/{channel}": ["channels", "coordination"],
   "POST /v1/channels/{channel}/join": ["channels", "coordination"],
@@ -80,137 +57,32 @@ export const ROUTES = {
   "GET /v1/channels/{channel}/stream": ["channels", "coordination", "token"],
   "GET /v1/channels/{channel}/users": ["channels", "coordination"],
 
-  "GET /v1/irc/accounts": ["accounts", "server"],
-  "POST /v1/irc/accounts": ["accounts", "server"],
-  "DELETE /v1/irc/accounts/{account}": ["accounts", "server"],
-  "PUT /v1/irc/accounts/{account}/password": ["accounts", "server"],
-  "GET /v1/irc/bans": ["irc", "server"],
-  "POST /v1/irc/bans": ["irc", "server"],
-  "DELETE /v1/irc/bans/{ban}": ["irc", "server"],
-  "GET /v1/irc/clients": ["irc", "server"],
-
-  "GET /v1/tokens": ["tokens", "server"],
-  "POST /v1/tokens": ["tokens", "server"],
-  "POST /v1/tokens/api/rotate": ["tokens", "server"],
-  "DELETE /v1/tokens/{id}": ["tokens", "server"],
-  "GET /v1/admins": ["admins", "server"],
-  "POST /v1/admins": ["admins", "server"],
-  "DELETE /v1/admins/{username}": ["admins", "server"],
-  "PUT /v1/admins/{username}/password": ["admins", "server"],
-  "POST /v1/herald": ["herald", "server"],
-  "GET /v1/herald/sources": ["herald", "server"],
-  "POST /v1/herald/sources": ["herald", "server"],
-  "DELETE /v1/herald/sources/{name}": ["herald", "server"],
   "POST /webhooks/{name}": ["heraldWebhooks", "nothing", "file body"],
-  "GET /v1/settings": ["settings", "server"],
-  "GET /v1/settings/policies": ["settings", "server"],
-  "PUT /v1/settings/policies": ["settings", "server"],
 
-  "GET /v1/log": ["operations", "server"],
-  "PUT /v1/log": ["operations", "server"],
-  "GET /v1/doctor": ["operations", "server"],
-  "POST /v1/doctor": ["operations", "server"],
-  "POST /v1/pauses": ["operations", "server"],
-  "DELETE /v1/pauses/{id}": ["operations", "server"],
+  "GET /v1/projects/{slug}/repository": ["repositories", "server"],
+  "PUT /v1/projects/{slug}/repository": ["repositories", "server", "file body"],
+  "PUT /v1/projects/{slug}/restore": ["repositories", "server", "file body"],
 
-  "GET /v1/nodes": ["nodes", "server"],
-  "POST /v1/nodes/{name}/drain": ["nodes", "server"],
-  "POST /v1/nodes/{name}/resume": ["nodes", "server"],
-  "DELETE /v1/nodes/{name}": ["nodes", "server"],
-
-  "GET /v1/projects": ["projects", "server"],
-  "POST /v1/projects": ["projects", "server"],
-  "GET /v1/projects/{slug}": ["projects", "server"],
-  "PATCH /v1/projects/{slug}": ["projects", "server"],
-  "DELETE /v1/projects/{slug}": ["projects", "server"],
-  "GET /v1/projects/{slug}/members": ["projects", "server"],
-  "PUT /v1/projects/{slug}/members/{name}": ["projects", "server"],
-  "DELETE /v1/projects/{slug}/members/{name}": ["projects", "server"],
-  "GET /v1/projects/{slug}/repository": ["projects", "server"],
-  "PUT /v1/projects/{slug}/repository": ["projects", "server", "file body"],
-  "POST /v1/projects/{slug}/move": ["projects", "server"],
-  "PUT /v1/projects/{slug}/restore": ["projects", "server", "file body"],
-  "POST /v1/projects/{slug}/accept": ["projects", "server"],
-  "GET /v1/projects/{slug}/protection": ["protection", "server"],
-  "PUT /v1/projects/{slug}/protection": ["protection", "server"],
-
-  "GET /v1/projects/{slug}/webhooks": ["webhooks", "server"],
-  "POST /v1/projects/{slug}/webhooks": ["webhooks", "server"],
-  "GET /v1/projects/{slug}/webhooks/{id}": ["webhooks", "server"],
-  "PATCH /v1/projects/{slug}/webhooks/{id}": ["webhooks", "server"],
-  "DELETE /v1/projects/{slug}/webhooks/{id}": ["webhooks", "server"],
-  "POST /v1/projects/{slug}/webhooks/{id}/rotate": ["webhooks", "server"],
-  "POST /v1/projects/{slug}/webhooks/{id}/ping": ["webhooks", "server"],
-  "GET /v1/projects/{slug}/webhooks/{id}/deliveries": ["webhooks", "server"],
-  "GET /v1/projects/{slug}/webhooks/{id}/deliveries/{delivery}": ["webhooks", "server"],
-  "POST /v1/projects/{slug}/webhooks/{id}/deliveries/{delivery}/redeliver": ["webhooks", "server"],
-  "GET /v1/projects/{slug}/mirror": ["mirror", "server"],
-  "PUT /v1/projects/{slug}/mirror": ["mirror", "server"],
-  "DELETE /v1/projects/{slug}/mirror": ["mirror", "server"],
-  "POST /v1/projects/{slug}/mirror/run": ["mirror", "server"],
-  "GET /v1/webhooks": ["webhooks", "server"],
-  "POST /v1/webhooks": ["webhooks", "server"],
-  "GET /v1/webhooks/{id}": ["webhooks", "server"],
-  "PATCH /v1/webhooks/{id}": ["webhooks", "server"],
-  "DELETE /v1/webhooks/{id}": ["webhooks", "server"],
-  "POST /v1/webhooks/{id}/rotate": ["webhooks", "server"],
-  "POST /v1/webhooks/{id}/ping": ["webhooks", "server"],
-  "GET /v1/webhooks/{id}/deliveries": ["webhooks", "server"],
-  "GET /v1/webhooks/{id}/deliveries/{delivery}": ["webhooks", "server"],
-  "POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver": ["webhooks", "server"],
-
-  "GET /v1/llm/backends": ["llm", "server"],
-  "POST /v1/llm/backends": ["llm", "server"],
-  "PUT /v1/llm/backends/{name}": ["llm", "server"],
-  "DELETE /v1/llm/backends/{name}": ["llm", "server"],
-  "GET /v1/llm/backends/{name}/models": ["llm", "server"],
-  "POST /v1/llm/discover": ["llm", "server"],
-  "GET /v1/llm/known": ["llm", "server"],
-  "POST /v1/llm/complete": ["llm", "models"],
+  "POST /v1/llm/complete": ["completions", "models"],
   "POST /v1/llm/openai/chat/completions": ["openai", "models"],
   "GET /v1/llm/openai/models": ["openai", "models"],
   "GET /v1/llm/openai/models/{model}": ["openai", "models", "slashes"],
-  "GET /v1/llm/usage": ["llmUsage", "coordination"],
-  "GET /v1/llm/calls": ["llmUsage", "coordination"],
-  "GET /v1/llm/budgets": ["llmUsage", "coordination"],
-  "PUT /v1/llm/budgets/{budget}": ["llmUsage", "server"],
-  "DELETE /v1/llm/budgets/{budget}": ["llmUsage", "server"],
 } as const satisfies Record<
   string,
   readonly [group: string, opens: Opens, trait?: Trait]
 >;
 
 /** Requests other than GET that halted agents may still send, because they only read. */
-export const WHILE_HALTED: ReadonlySet<Endpoint> = new Set<Endpoint>([]);
+export const WHILE_HALTED: ReadonlySet<Endpoint> = new Set<Endpoint>(OPERATIONS_WHILE_HALTED);
 
 /**
  * Requests other than GET and DELETE that are answered while the disk is nearly full: they free
  * space, keep somebody out, or are what an operator does about it.
  */
 export const WHILE_FULL: ReadonlySet<Endpoint> = new Set<Endpoint>([
-  "POST /v1/agents/{nick}/pause",
-  "POST /v1/agents/{nick}/resume",
-  "POST /v1/agents/{nick}/revoke",
-  "POST /v1/agents/{nick}/rotate",
-  "POST /v1/agents/{nick}/messages/acknowledge",
-  "POST /v1/halt",
+  ...OPERATIONS_WHILE_FULL,
   "POST /v1/channels/{channel}/join",
   "POST /v1/channels/{channel}/presence",
-  "PUT /v1/irc/accounts/{account}/password",
-  "POST /v1/irc/bans",
-  "POST /v1/tokens/api/rotate",
-  "PUT /v1/admins/{username}/password",
-  "PUT /v1/settings/policies",
-  "PUT /v1/log",
-  "POST /v1/doctor",
-  "POST /v1/pauses",
-  "POST /v1/nodes/{name}/drain",
-  "POST /v1/nodes/{name}/resume",
-  "PATCH /v1/projects/{slug}",
-  "POST /v1/projects/{slug}/move",
-  "PUT /v1/projects/{slug}/protection",
-  "PUT /v1/llm/budgets/{budget}",
-  "POST /v1/llm/discover",
 ]);
 
 /** A route's name in the table, such as `GET /v1/agents/{nick}`. */

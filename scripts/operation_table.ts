@@ -1,19 +1,61 @@
 /**
- * Writes `routes/projects/operation_table.ts`, the rows that operations give to the table of routes, so
- * that the start loads no operation: part of `deno task reference`.
+ * Writes the rows that operations give to the tables of routes, so that the start loads no operation:
+ * part of `deno task reference`.
  */
-import * as operations from "../services/daemon/operations.ts";
-import type { OperationHead } from "../services/projects/operation.ts";
+import * as projectOperations from "../services/daemon/operations.ts";
+import { SERVER_OPERATIONS } from "../services/daemon/server_operations.ts";
+import type { ServerHead } from "../services/identity/server_operation.ts";
+import type { Head } from "../services/kernel/operation.ts";
+import type { ProjectHead } from "../services/projects/operation.ts";
 
-/** The module as text, before it is formatted. */
-export function operationTable(): string {
-  const heads = Object.values(operations).map(({ declared }): OperationHead => declared)
-    .sort((one, other) => pathOf(one) < pathOf(other) ? -1 : 1);
-  const rows = heads.map(({ http, needs, callers }) =>
-    `  "${http}": ["operations", "${needs}"${callers === undefined ? "" : `, "${callers}"`}],`
+/** The rows of operations in projects, as the text of a module before it is formatted. */
+export function projectTable(): string {
+  const heads = inOrder(
+    Object.values(projectOperations).map(({ declared }): ProjectHead => declared),
   );
-  const namesOf = (isNamed: (head: OperationHead) => boolean) =>
-    heads.filter(isNamed).map(({ http }) => `  "${http}",`);
+  const rows = heads.map(({ http, needs, callers }) =>
+    rowOf(http, ["operations", needs, ...callers === undefined ? [] : [callers]])
+  );
+  return moduleOf(rows, heads);
+}
+
+/** The rows of operations on the server, as the text of a module before it is formatted. */
+export async function serverTable(): Promise<string> {
+  const rooms = Object.entries(SERVER_OPERATIONS).map(async ([room, load]) => {
+    const operations: { readonly declared: ServerHead }[] = Object.values(await load());
+    return operations.map(({ declared }) => ({ room, ...declared }));
+  });
+  const heads = inOrder((await Promise.all(rooms)).flat());
+  const rows = heads.map(({ http, room, on, hasSlashes }) =>
+    rowOf(http, [room, on, ...hasSlashes ? ["slashes"] : []])
+  );
+  const onLeader = heads.filter(({ runsOn }) => runsOn === "leader");
+  return [
+    moduleOf(rows, heads),
+    "/** Operations that only the node that leads can answer. */",
+    `export const OPERATIONS_OF_LEADER = ${namesOf(onLeader)} as const;`,
+    "",
+  ].join("\n");
+}
+
+function inOrder<This extends Head>(heads: readonly This[]): readonly This[] {
+  return heads.toSorted((one, other) => pathOf(one) < pathOf(other) ? -1 : 1);
+}
+
+function pathOf({ http }: Head): string {
+  const [method = "", path = ""] = http.split(" ");
+  return `${path} ${method}`;
+}
+
+function rowOf(http: string, row: readonly string[]): string {
+  return `  "${http}": ${JSON.stringify(row)},`;
+}
+
+function namesOf(heads: readonly Head[]): string {
+  return JSON.stringify(heads.map(({ http }) => http));
+}
+
+function moduleOf(rows: readonly string[], heads: readonly Head[]): string {
   return [
     "/** Written by `deno task reference` from the operations of services/; do not change it. */",
     "",
@@ -22,20 +64,22 @@ export function operationTable(): string {
     ...rows,
     "} as const;",
     "",
+    "/** Operations that halted agents may call although they are no GET. */",
+    `export const OPERATIONS_WHILE_HALTED = ${
+      namesOf(heads.filter(({ whileHalted }) => whileHalted))
+    } as const;`,
+    "",
     "/** Operations that are answered while the disk is nearly full. */",
-    "export const OPERATIONS_WHILE_FULL = [",
-    ...namesOf(({ whileFull }) => whileFull === true),
-    "] as const;",
+    `export const OPERATIONS_WHILE_FULL = ${
+      namesOf(heads.filter(({ whileFull }) => whileFull))
+    } as const;`,
     "",
   ].join("\n");
 }
 
-function pathOf({ http }: OperationHead): string {
-  const [method = "", path = ""] = http.split(" ");
-  return `${path} ${method}`;
-}
-
 if (import.meta.main) {
-  const place = new URL("../routes/projects/operation_table.ts", import.meta.url);
-  await Deno.writeTextFile(place, operationTable());
+  const write = (path: string, text: string) =>
+    Deno.writeTextFile(new URL(`../routes/${path}`, import.meta.url), text);
+  await write("projects/operation_table.ts", projectTable());
+  await write("operation_table.ts", await serverTable());
 }

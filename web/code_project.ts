@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { viewOf } from "../services/projects/mod.ts";
 import { ProjectAddresses } from "./addresses.ts";
 import { type OpenProject, openProject } from "./project.ts";
@@ -37,6 +38,14 @@ export class CodeProject {
 
   place(...tab: Parameters<OpenProject["place"]>): ReturnType<OpenProject["place"]> {
     return this.open.place(...tab);
+  }
+
+  /** Calls an operation in the project; see {@link Visit.invoke}. */
+  invoke<Input extends z.ZodObject, Ok extends z.ZodType, New extends z.ZodType>(
+    operation: Parameters<typeof Visit.prototype.invoke<Input, Ok, New>>[1],
+    input: Parameters<typeof Visit.prototype.invoke<Input, Ok, New>>[2],
+  ) {
+    return this.visit.invoke(this.slug, operation, input);
   }
 
   /** Reads JSON from the project's API; see {@link Visit.read}. */

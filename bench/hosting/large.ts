@@ -100,8 +100,8 @@ async function figuresOf({ server, token }: HostedProject): Promise<Figure[]> {
 const READS: readonly (readonly [name: string, path: (round: number) => string])[] = [
   ["timeline of 50", (round) => `/api/timeline?per_page=50&page=${round + 1}`],
   ["timeline of a branch", (round) => `/api/timeline?branch=trunk&page=${round + 1}`],
-  ["branches", (round) => `/api/branches${"?".repeat(round % 2)}`],
-  ["tags", (round) => `/api/tags${"?".repeat(round % 2)}`],
+  ["branches", () => "/api/branches"],
+  ["tags", () => "/api/tags"],
   ["check-in", (round) => `/api/checkin/2017-08-17T18:${20 + round}:00`],
   ["tree, root", (round) => `/api/tree?path=${"/".repeat(round)}`],
   ["tree, a folder", (round) => `/api/tree?path=lib/part${round}`],

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { blameSchema, diffSchema, historySchema } from "../../routes/projects/reading_schemas.ts";
-import { detailedSchema } from "../../routes/projects/workspace_schemas.ts";
+import * as code from "../../services/code/operations.ts";
+import { diffSchema, historySchema } from "../../services/code/schemas.ts";
 import { Invalid } from "../../services/errors.ts";
+import { getWorkspace } from "../../services/workspaces/operations.ts";
 import { checkinShape } from "./code_tools.ts";
 import { linesOf } from "../budget.ts";
 import { lineShape, listCut, partShape, plainPath } from "./parts.ts";
@@ -42,7 +43,7 @@ const getDiff = projectTool({
     const { context } = range;
     const path = plainPath(range.path ?? "") || undefined;
     const { from, to } = await endsOf(project, workspace, range);
-    const { files, ...ends } = await project.get(diffSchema, "/api/diff", {
+    const { files, ...ends } = await project.invoke(code.getDiff, {
       from,
       to,
       path,
@@ -84,8 +85,7 @@ async function endsOf(
   if (from !== undefined || to !== undefined) {
     throw new Invalid('"workspace" stands in place of "from" and "to"');
   }
-  const path = `/api/workspaces/${encodeURIComponent(workspace)}`;
-  const { base, tip } = await project.get(detailedSchema, path);
+  const { base, tip } = await project.invoke(getWorkspace, { name: workspace, max_files: 0 });
   return { from: base, to: tip };
 }
 
@@ -112,7 +112,7 @@ const getFileHistory = projectTool({
     const { answer: { path, total }, entries } = await project.part(
       { limit, offset },
       (page) =>
-        project.get(historySchema, "/api/history", { path: plainPath(filepath), checkin, ...page }),
+        project.invoke(code.getFileHistory, { path: plainPath(filepath), checkin, ...page }),
       ({ checkins }) => checkins,
     );
     return {
@@ -147,7 +147,7 @@ const getFileBlame = projectTool({
   advice: { notFound: "browse_code lists the files" },
   async run({ filepath, checkin: name, start_line, end_line }, project) {
     const query = { path: plainPath(filepath), checkin: name };
-    const { path, checkin, lines } = await project.get(blameSchema, "/api/blame", query);
+    const { path, checkin, lines } = await project.invoke(code.getBlame, query);
     const total = lines.length;
     const shown = lines.slice(start_line - 1, end_line).map((line) => ({
       number: line.number,

@@ -1,6 +1,7 @@
 import { textOf } from "../text_files.ts";
 import { z } from "zod";
-import { treeSchema } from "../../routes/projects/reading_schemas.ts";
+import { getFile, getTree } from "../../services/code/operations.ts";
+import type { treeSchema } from "../../services/code/schemas.ts";
 import { Invalid, NotFound } from "../../services/errors.ts";
 import { linePart, lineShape, listCut, partShape, plainPath } from "./parts.ts";
 import type { ProjectCalls } from "./project_calls.ts";
@@ -51,8 +52,11 @@ const browseCode = projectTool({
   advice: { notFound: "Call browse_code with an empty path to see what there is" },
   async run({ path, recursive, checkin, limit, offset }, project) {
     const folder = plainPath(path).replace(/(?<!\/)\/+$/, "");
-    const query = { path: folder, recursive, checkin };
-    const tree = await project.get(treeSchema, "/api/tree", query);
+    const tree = await project.invoke(getTree, {
+      path: folder,
+      recursive: recursive ? "true" : "false",
+      checkin,
+    });
     const prefix = folder === "" ? "" : `${folder}/`;
     const nameOf = ({ name }: Entry) => recursive ? name : `${prefix}${name}`;
     const files = tree.entries.filter(({ type }) => type !== "dir");
@@ -107,9 +111,9 @@ const readFile = projectTool({
     if (end_line !== undefined && end_line < start_line) {
       throw new Invalid('"end_line" comes before "start_line"');
     }
-    const { bytes, checkin } = await readOrSuggest(project, path, name);
-    const size = bytes.length;
-    const text = textOf(bytes);
+    const { content, checkin } = await readOrSuggest(project, path, name);
+    const size = content.length;
+    const text = textOf(content);
     if (text === null) return { data: { filepath: path, checkin, size, binary: true } };
     const part = linePart(text, { field: "content", start_line, end_line });
     return {
@@ -132,11 +136,11 @@ const MAX_SUGGESTED = 5;
 /** Reads a file; if there is none, the error names files of the same name elsewhere. */
 async function readOrSuggest(project: ProjectCalls, path: string, checkin: string | undefined) {
   try {
-    return await project.file(path, checkin);
+    return await project.invoke(getFile, { path, checkin });
   } catch (error) {
     if (!(error instanceof NotFound)) throw error;
-    const query = { recursive: true, checkin };
-    const { entries } = await project.get(treeSchema, "/api/tree", query).catch(() => {
+    const all = project.invoke(getTree, { recursive: "true", checkin });
+    const { entries } = await all.catch(() => {
       throw error;
     });
     const wanted = baseOf(path);

@@ -1,14 +1,12 @@
 import { z } from "zod";
-import {
-  committedSchema,
-  detailedSchema,
-  workspaceSchema,
-} from "../../routes/projects/workspace_schemas.ts";
+import { getFile } from "../../services/code/operations.ts";
 import { Invalid, NotFound } from "../../services/errors.ts";
 import { TEXT_BOUNDS, TextMap } from "../../services/fossil/front/mod.ts";
 import { KEEPS_EMPTY } from "../lenient_arguments.ts";
 import { textOf } from "../text_files.ts";
 import { nextTurn } from "../../services/kernel/pieces.ts";
+import { commitToWorkspace, getWorkspace } from "../../services/workspaces/operations.ts";
+import { committedSchema } from "../../services/workspaces/schemas.ts";
 import { applyHunks, type FilePatch, parsePatch } from "./patch.ts";
 import { occurrencesOf } from "./places.ts";
 import type { ProjectCalls } from "./project_calls.ts";
@@ -86,22 +84,23 @@ const commitFiles = projectTool({
     forbidden: "create_workspace makes one of your own",
   },
   async run({ workspace, message, changes, edits, patch, parent, generation }, project) {
-    const path = `/api/workspaces/${encodeURIComponent(workspace)}`;
     if (changes.length === 0 && edits.length === 0 && patch === undefined) {
       throw new Invalid('Nothing to commit: give "changes", "edits" or "patch"');
     }
     const isWhole = edits.length === 0 && patch === undefined;
-    const tip = isWhole ? parent : await tipOf(project, path, parent);
+    const tip = isWhole ? parent : await tipOf(project, workspace, parent);
     const draft = new Draft(project, tip ?? "");
     for (const change of changes) draft.add(change);
     for (const edit of edits) await draft.edit(edit);
     const files = patch === undefined ? [] : parsePatch(patch);
     for (const file of files) await draft.patch(file);
     draft.require();
-    const made = await project.send(committedSchema, {
-      method: "POST",
-      path: `${path}/commit`,
-      body: { message, changes: draft.changes, parent: tip, generation },
+    const made = await project.invoke(commitToWorkspace, {
+      name: workspace,
+      message,
+      changes: draft.changes,
+      parent: tip,
+      generation,
     });
     const { branch, uuid, commits_made } = made;
     return {
@@ -127,11 +126,8 @@ const commitFiles = projectTool({
  *
  * @throws Invalid if the call names another
  */
-async function tipOf(project: ProjectCalls, path: string, parent: string | undefined) {
-  const { tip }: Pick<z.output<typeof workspaceSchema>, "tip"> = await project.get(
-    detailedSchema,
-    path,
-  );
+async function tipOf(project: ProjectCalls, name: string, parent: string | undefined) {
+  const { tip } = await project.invoke(getWorkspace, { name, max_files: 0 });
   if (parent !== undefined && !tip.startsWith(parent)) {
     throw new Invalid(`The workspace has moved on: its tip is ${tip}. Read the files again`);
   }
@@ -282,7 +278,7 @@ class Draft {
     if (changed?.delete === true) return undefined;
     if (changed?.content !== undefined) return changed.content;
     try {
-      return textOf((await this.#project.file(path, this.#tip)).bytes);
+      return textOf((await this.#project.invoke(getFile, { path, checkin: this.#tip })).content);
     } catch (error) {
       if (error instanceof NotFound) return undefined;
       throw error;

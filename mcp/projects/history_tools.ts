@@ -1,8 +1,6 @@
 import { z } from "zod";
-import { branchesSchema } from "../../routes/projects/names.ts";
-import { checkinDetailSchema } from "../../routes/projects/reading_schemas.ts";
-import { checkinSchema } from "../../routes/projects/schemas.ts";
-import { timelineSchema } from "../../routes/projects/timeline.ts";
+import * as code from "../../services/code/operations.ts";
+import { branchesSchema, checkinDetailSchema, checkinSchema } from "../../services/code/schemas.ts";
 import { listCut, partShape } from "./parts.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 
@@ -25,7 +23,7 @@ const getTimeline = projectTool({
     const { answer: { total }, entries } = await project.part(
       { limit, offset },
       (page) =>
-        project.get(timelineSchema, "/api/timeline", {
+        project.invoke(code.getTimeline, {
           branch: branch === "" ? undefined : branch,
           ...page,
         }),
@@ -56,8 +54,7 @@ const getCheckin = projectTool({
   },
   advice: { notFound: "get_timeline lists check-ins" },
   async run({ uuid, limit, offset }, project) {
-    const path = `/api/checkin/${encodeURIComponent(uuid)}`;
-    const { files_changed, ...checkin } = await project.get(checkinDetailSchema, path);
+    const { files_changed, ...checkin } = await project.invoke(code.getCheckin, { uuid });
     const total = files_changed.length;
     return {
       data: {
@@ -79,7 +76,7 @@ const listBranches = projectTool({
   input: partShape(100, "branches"),
   output: { branches: branchesSchema.shape.branches, total: z.int() },
   async run({ limit, offset }, project) {
-    const { branches } = await project.get(branchesSchema, "/api/branches");
+    const { branches } = await project.invoke(code.listBranches, {});
     const total = branches.length;
     return {
       data: { branches: branches.slice(offset, offset + limit), total },

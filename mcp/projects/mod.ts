@@ -1,7 +1,6 @@
 /** The tools that act in projects, in the order of `tools/list`: a file per subject. */
 import type { Tool } from "../tool.ts";
 import { changeTools } from "./change_tools.ts";
-import { checkTools } from "./check_tools.ts";
 import { claimTools } from "./claim_tools.ts";
 import { codeTools } from "./code_tools.ts";
 import { commitTools } from "./commit_tools.ts";
@@ -12,7 +11,6 @@ import { releaseTools } from "./release_tools.ts";
 import { reviewTools } from "./review_tools.ts";
 import { searchTools } from "./search_tools.ts";
 import { ticketTools } from "./ticket_tools.ts";
-import { verdictTools } from "./verdict_tools.ts";
 import { wikiTools } from "./wiki_tools.ts";
 import { workTools } from "./work_tools.ts";
 import { workspaceTools } from "./workspace_tools.ts";
@@ -31,8 +29,6 @@ const SETS: readonly ProjectTools[] = [
   workspaceTools,
   commitTools,
   reviewTools,
-  verdictTools,
-  checkTools,
   wikiTools,
   releaseTools,
 ];

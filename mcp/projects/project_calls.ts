@@ -15,12 +15,6 @@ export interface Part {
   readonly limit: number;
 }
 
-/** The bytes of a file at a check-in. */
-export interface FileContent {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly checkin: string;
-}
-
 /** Calls of the repository API of one project, in the name of a caller. */
 export class ProjectCalls {
   readonly slug: string;
@@ -67,14 +61,6 @@ export class ProjectCalls {
   /** Figures of the project's repository. */
   figures() {
     return this.#api.figures(this.slug, this.context.caller);
-  }
-
-  /** Reads a file. */
-  async file(path: string, checkin: string | undefined): Promise<FileContent> {
-    const call = { path: withQuery("/api/file", { path, checkin }) };
-    const response = await this.#api.call(this.slug, call, this.context.caller);
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    return { bytes, checkin: response.headers.get("X-Checkin") ?? "" };
   }
 
   /**

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { pageFields } from "../../services/projects/schemas.ts";
-import { projectSchema } from "../../routes/projects/project.ts";
+import * as operations from "../../services/projects/operations.ts";
+import { pageFields, projectSchema } from "../../services/projects/schemas.ts";
 import { reachableSchema } from "../../routes/projects/reachable_schema.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { fit, maxCharsShape, moreShape } from "../budget.ts";
@@ -80,7 +80,7 @@ const getProject = projectTool({
     fossil_wiki_page_count: z.int(),
   },
   async run(_input, project) {
-    const view = await project.get(projectSchema, "/api/project");
+    const view = await project.invoke(operations.getProject, {});
     const figures = await project.figures();
     return {
       data: {

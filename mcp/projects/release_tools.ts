@@ -1,6 +1,8 @@
 import { z } from "zod";
-import { newTagResponse, tagsSchema } from "../../routes/projects/names.ts";
-import { releaseListSchema, releaseSchema } from "../../routes/projects/releases.ts";
+import * as code from "../../services/code/operations.ts";
+import { createdTagSchema, tagsSchema } from "../../services/code/schemas.ts";
+import * as releases from "../../services/releases/operations.ts";
+import { releaseSchema } from "../../services/releases/schemas.ts";
 import { listCut, partShape } from "./parts.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 
@@ -17,7 +19,7 @@ const listTags = projectTool({
   input: partShape(100, "tags"),
   output: { tags: tagsSchema.shape.tags, total: z.int() },
   async run({ limit, offset }, project) {
-    const { tags } = await project.get(tagsSchema, "/api/tags");
+    const { tags } = await project.invoke(code.listTags, {});
     const total = tags.length;
     return {
       data: { tags: tags.slice(offset, offset + limit), total },
@@ -41,11 +43,10 @@ const createTag = projectTool({
     ...tagShape,
     message: z.string().max(2000).optional(),
   },
-  output: newTagResponse.shape,
+  output: createdTagSchema.shape,
   advice: { notFound: "get_timeline lists check-ins", conflict: "list_tags shows the tags" },
   async run(body, project) {
-    const request = { method: "POST", path: "/api/tags", body } as const;
-    return { data: await project.send(newTagResponse, request) };
+    return { data: await project.invoke(code.createTag, body) };
   },
 });
 
@@ -58,10 +59,10 @@ const listReleases = projectTool({
   input: partShape(25, "releases"),
   output: { releases: z.array(z.object(releaseFields)), total: z.int() },
   async run({ limit, offset }, project) {
-    const { releases } = await project.get(releaseListSchema, "/api/releases");
-    const total = releases.length;
+    const { releases: found } = await project.invoke(releases.listReleases, {});
+    const total = found.length;
     return {
-      data: { releases: releases.slice(offset, offset + limit), total },
+      data: { releases: found.slice(offset, offset + limit), total },
       cuts: [listCut("releases", "releases", { first: offset, total })],
     };
   },
@@ -89,11 +90,8 @@ const createRelease = projectTool({
     conflict: "list_releases shows the releases",
   },
   async run(body, project) {
-    const request = { method: "POST", path: "/api/releases", body } as const;
-    const { body: _, body_html: __, assets: ___, ...release } = await project.send(
-      releaseSchema,
-      request,
-    );
+    const made = await project.invoke(releases.createRelease, body);
+    const { body: _, body_html: __, assets: ___, ...release } = made;
     return { data: release };
   },
 });

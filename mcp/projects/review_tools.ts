@@ -1,23 +1,44 @@
 import { z } from "zod";
+import { getCheckinStatus, reportCheck } from "../../services/checks/operations.ts";
 import {
-  commentSchema,
-  REVIEW_STATUSES,
+  CHECK_STATES,
+  checkinStatusSchema,
+  reportedSchema,
+} from "../../services/checks/schemas.ts";
+import { REVIEW_STATUSES } from "../../services/reviews/mod.ts";
+import * as reviews from "../../services/reviews/operations.ts";
+import {
+  givenApprovalSchema,
+  landingListSchema,
+  landingStatusSchema,
+  reviewCommentSchema,
   reviewDetailSchema,
-  reviewListSchema,
   reviewSchema,
-  roundDiffSchema,
-} from "../../routes/projects/review_schemas.ts";
+  reviewStateSchema,
+} from "../../services/reviews/schemas.ts";
 import { linePart, listCut, partShape } from "./parts.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
 import { generationShape } from "./ticket_tools.ts";
 
-/** `list_reviews`, `get_review`, `create_review` and `comment_review`. */
+/** Reviews, the verdicts on them, the landing queue, and checks. */
 export const reviewTools: ProjectTools = (services) =>
-  [listReviews, getReview, createReview, commentReview].map((tool) => tool(services));
+  [
+    listReviews,
+    getReview,
+    createReview,
+    commentReview,
+    approveReview,
+    requestChanges,
+    closeReview,
+    landReview,
+    getLandingQueue,
+    getCiStatus,
+    reportCiStatus,
+  ].map((tool) => tool(services));
 
-export const reviewShape = { id: z.int().min(1).describe("The number of the review") };
+const reviewShape = { id: z.int().min(1).describe("The number of the review") };
 
-export const FIND_REVIEW = { notFound: "list_reviews shows the reviews" };
+const FIND_REVIEW = { notFound: "list_reviews shows the reviews" };
 
 const { files_changed: _files, description: _description, ...listedFields } = reviewSchema.shape;
 
@@ -49,15 +70,15 @@ const listReviews = projectTool({
     };
     const { answer: { total }, entries } = await project.part(
       { limit, offset },
-      (page) => project.get(reviewListSchema, "/api/reviews", { ...query, ...page }),
-      ({ reviews }) => reviews,
+      (page) => project.invoke(reviews.listReviews, { ...query, ...page }),
+      (answer) => answer.reviews,
     );
-    const reviews = entries.map(({ description: _, files_changed, ...review }) => ({
+    const listed = entries.map(({ description: _, files_changed, ...review }) => ({
       ...review,
       files_changed: files_changed.length,
     }));
     return {
-      data: { reviews, total },
+      data: { reviews: listed, total },
       cuts: [listCut("reviews", "reviews", { first: offset, total })],
     };
   },
@@ -90,12 +111,11 @@ const getReview = projectTool({
   },
   advice: FIND_REVIEW,
   async run({ id, diff: wanted, start_line, limit, offset }, project) {
-    const { diff, is_truncated, comments, ...review } = await project.get(
-      reviewDetailSchema,
-      `/api/reviews/${id}`,
-    );
+    const { diff, is_truncated, comments, ...review } = await project.invoke(reviews.getReview, {
+      id,
+    });
     const shown = wanted === "since_my_verdict"
-      ? await project.get(roundDiffSchema, `/api/reviews/${id}/diff`)
+      ? await project.invoke(reviews.getReviewDiff, { id })
       : { diff, is_truncated };
     const total = comments.length;
     const part = linePart(shown.diff, { field: "diff", start_line });
@@ -148,9 +168,7 @@ const createReview = projectTool({
   },
   advice: { notFound: "list_workspaces shows the workspaces" },
   async run({ ticket, ...rest }, project) {
-    const body = { ...rest, ...(ticket === undefined ? {} : { ticket_uuid: ticket }) };
-    const request = { method: "POST", path: "/api/reviews/create", body } as const;
-    const review = await project.send(reviewSchema, request);
+    const review = await project.invoke(reviews.createReview, { ...rest, ticket_uuid: ticket });
     const { id, title, status, round, reviewers } = review;
     const files_changed = review.files_changed.length;
     return { data: { id, title, status, round, reviewers, files_changed } };
@@ -169,15 +187,152 @@ const commentReview = projectTool({
     side: z.enum(["old", "new"]).optional().describe("Which side's line number; new if absent"),
   },
   output: {
-    id: commentSchema.shape.id,
-    file_path: commentSchema.shape.file_path,
-    line_number: commentSchema.shape.line_number,
-    round: commentSchema.shape.round,
+    id: reviewCommentSchema.shape.id,
+    file_path: reviewCommentSchema.shape.file_path,
+    line_number: reviewCommentSchema.shape.line_number,
+    round: reviewCommentSchema.shape.round,
   },
   advice: FIND_REVIEW,
-  async run({ id: review, ...body }, project) {
-    const request = { method: "POST", path: `/api/reviews/${review}/comment`, body } as const;
-    const { id, file_path, line_number, round } = await project.send(commentSchema, request);
+  async run(comment, project) {
+    const made = await project.invoke(reviews.commentOnReview, comment);
+    const { id, file_path, line_number, round } = made;
     return { data: { id, file_path, line_number, round } };
+  },
+});
+
+const roundShape = {
+  round: z.int().min(1).optional()
+    .describe("The round that you read: the call fails if a newer one has begun"),
+};
+
+const approveReview = projectTool({
+  name: "approve_review",
+  description: "Approves the newest round of somebody else's review. Read its whole diff first " +
+    "(get_review) and name the round that you read. Then land_review or merge_workspace.",
+  needs: "write",
+  hints: { idempotentHint: true },
+  input: { ...reviewShape, ...roundShape, comment: z.string().max(60_000).optional() },
+  output: givenApprovalSchema.shape,
+  advice: {
+    ...FIND_REVIEW,
+    conflict: "Read it again with get_review",
+    forbidden: "Another agent or a person with the right to write approves it",
+  },
+  async run(given, project) {
+    return { data: await project.invoke(reviews.approveReview, given) };
+  },
+});
+
+const requestChanges = projectTool({
+  name: "request_changes",
+  description:
+    "Refuses the newest round of a review and says what to change; earlier approvals end. " +
+    "Its author is notified. Comments on lines go through comment_review first.",
+  needs: "write",
+  hints: { idempotentHint: true },
+  input: {
+    ...reviewShape,
+    comment: z.string().min(1).max(60_000).describe("What must change"),
+    ...roundShape,
+  },
+  output: reviewStateSchema.shape,
+  advice: { ...FIND_REVIEW, conflict: "Read it again with get_review" },
+  async run(given, project) {
+    return { data: await project.invoke(reviews.requestChanges, given) };
+  },
+});
+
+const closeReview = projectTool({
+  name: "close_review",
+  description: "Closes your review without merging it. It cannot be opened again.",
+  needs: "write",
+  hints: { destructiveHint: true },
+  input: { ...reviewShape, ...generationShape },
+  output: reviewStateSchema.shape,
+  advice: FIND_REVIEW,
+  async run(given, project) {
+    return { data: await project.invoke(reviews.closeReview, given) };
+  },
+});
+
+const landReview = projectTool({
+  name: "land_review",
+  description: "Puts an approved review into the landing queue: it is merged once the required " +
+    "checks pass on the merge. Follow it with get_landing_queue or read_inbox. With withdraw, takes " +
+    "it out again.",
+  needs: "write",
+  input: {
+    ...reviewShape,
+    withdraw: z.boolean().default(false).describe("Take the review out of the queue"),
+    ...generationShape,
+  },
+  output: landingStatusSchema.shape,
+  advice: { ...FIND_REVIEW, conflict: "get_review and get_landing_queue show its state" },
+  async run({ withdraw, ...given }, project) {
+    const data = withdraw
+      ? await project.invoke(reviews.withdrawLanding, given)
+      : await project.invoke(reviews.landReview, given);
+    return { data };
+  },
+});
+
+const getLandingQueue = projectTool({
+  name: "get_landing_queue",
+  description: "Shows the landing queue in its order, with the checks that are awaited, then the " +
+    "latest reviews that landed or came back, with the reason.",
+  needs: "read",
+  input: partShape(25, "landings"),
+  output: { landing: landingListSchema.shape.landing, total: z.int() },
+  async run({ limit, offset }, project) {
+    const { answer: { total }, entries } = await project.part(
+      { limit, offset },
+      (page) => project.invoke(reviews.listLandings, page),
+      ({ landing }) => landing,
+    );
+    return {
+      data: { landing: entries, total },
+      cuts: [listCut("landing", "landings", { first: offset, total })],
+    };
+  },
+});
+
+const getCiStatus = projectTool({
+  name: "get_ci_status",
+  description:
+    "Shows the checks (CI) of a check-in: the newest report of each. Use it before you ask " +
+    "for a review or merge.",
+  needs: "read",
+  input: {
+    checkin: z.string().min(1).describe("Hash, prefix of it, branch or tag; workspace/NAME"),
+  },
+  output: checkinStatusSchema.shape,
+  advice: { notFound: "get_timeline lists check-ins" },
+  async run({ checkin }, project) {
+    const status = await project.invoke(getCheckinStatus, { checkin });
+    return { data: status, cuts: [{ field: "checks", noun: "checks" }] };
+  },
+});
+
+const reportCiStatus = projectTool({
+  name: "report_ci_status",
+  description:
+    "Reports the result of a check (CI) that you ran on a check-in. It replaces the earlier " +
+    "report of the same context. Report only what you really ran. A required check counts from a " +
+    "project token or from those whom its rule names, never for your own work.",
+  needs: "status",
+  hints: { idempotentHint: true },
+  input: {
+    checkin: z.string().min(4).max(64).describe("The check-in: its hash or a prefix of it"),
+    context: z.string().min(1).max(200).describe("The name of the check, such as ci/build"),
+    state: z.enum(CHECK_STATES),
+    description: z.string().max(500).default(""),
+    target_url: z.string().max(2000).default("").describe("A page with the details"),
+  },
+  output: reportedSchema.shape,
+  advice: {
+    notFound: "Give a hash: get_workspace shows the tip of a workspace, and get_timeline check-ins",
+  },
+  async run(report, project) {
+    return { data: await project.invoke(reportCheck, report) };
   },
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { GROUPS, searchSchema } from "../../routes/projects/search.ts";
+import { searchProject } from "../../services/search/operations.ts";
+import { GROUPS } from "../../services/search/schemas.ts";
 import { Invalid } from "../../services/errors.ts";
 import { listCut, partShape } from "./parts.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
@@ -46,7 +47,7 @@ const searchCode = projectTool({
       const group = GROUPS[searched];
       const { answer, entries } = await project.part(
         { limit, offset },
-        (page) => project.get(searchSchema, "/api/search", { q: query, kind: searched, ...page }),
+        (page) => project.invoke(searchProject, { q: query, kind: searched, ...page }),
         (answer) => (answer[group] ?? []).map(withoutHighlights),
       );
       isComplete &&= answer.is_complete;

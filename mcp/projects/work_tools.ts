@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { reviewListSchema } from "../../routes/projects/review_schemas.ts";
-import { workspaceListSchema } from "../../routes/projects/workspace_schemas.ts";
+import { listReviews } from "../../services/reviews/operations.ts";
 import { listClaims, listUnclaimedTickets } from "../../services/tickets/operations.ts";
+import { listWorkspaces } from "../../services/workspaces/operations.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import { fit, maxCharsShape, moreShape } from "../budget.ts";
 import { ProjectCalls } from "./project_calls.ts";
@@ -123,7 +123,7 @@ async function addWork(
   })));
   const workspaces = await project.part(
     part,
-    (page) => project.get(workspaceListSchema, "/api/workspaces", { owner: "me", ...page }),
+    (page) => project.invoke(listWorkspaces, { owner: "me", ...page }),
     ({ workspaces }) => workspaces,
   );
   work.workspaces.push(...workspaces.entries.map((workspace) => ({
@@ -142,10 +142,13 @@ async function addWork(
   work.unclaimed.push({ ...at, tickets: total });
 }
 
-async function reviewsOf(project: ProjectCalls, query: Readonly<Record<string, string>>) {
+async function reviewsOf(
+  project: ProjectCalls,
+  query: z.input<typeof listReviews.declared.input>,
+) {
   const { entries } = await project.part(
     { offset: 0, limit: MAX_ENTRIES },
-    (page) => project.get(reviewListSchema, "/api/reviews", { ...query, ...page }),
+    (page) => project.invoke(listReviews, { ...query, ...page }),
     ({ reviews }) => reviews,
   );
   return entries.map(({ id, title, status, round, agent_id, workspace }) => (

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { TEXT_BOUNDS } from "../../services/fossil/front/mod.ts";
+import * as workspaces from "../../services/workspaces/operations.ts";
 import {
   committedSchema,
   detailedSchema,
@@ -6,10 +8,8 @@ import {
   mergedSchema,
   overlapsSchema,
   stateSchema,
-  workspaceListSchema,
   workspaceSchema,
-} from "../../routes/projects/workspace_schemas.ts";
-import { TEXT_BOUNDS } from "../../services/fossil/front/mod.ts";
+} from "../../services/workspaces/schemas.ts";
 import { changeShape } from "./commit_tools.ts";
 import { listCut, partShape } from "./parts.ts";
 import { projectTool, type ProjectTools } from "./project_tool.ts";
@@ -34,10 +34,6 @@ const OWN = "create_workspace makes one of your own";
 
 const FIND = { notFound: "list_workspaces shows the workspaces" };
 
-function pathOf(name: string, action = ""): string {
-  return `/api/workspaces/${encodeURIComponent(name)}${action}`;
-}
-
 const listWorkspaces = projectTool({
   name: "list_workspaces",
   description: "Lists workspaces, newest first: who works on what, on how many files, and which " +
@@ -54,8 +50,8 @@ const listWorkspaces = projectTool({
     const query = { status, owner: agent };
     const { answer: { total }, entries } = await project.part(
       { limit, offset },
-      (page) => project.get(workspaceListSchema, "/api/workspaces", { ...query, ...page }),
-      ({ workspaces }) => workspaces,
+      (page) => project.invoke(workspaces.listWorkspaces, { ...query, ...page }),
+      (page) => page.workspaces,
     );
     return {
       data: { workspaces: entries, total },
@@ -78,8 +74,8 @@ const getWorkspace = projectTool({
   },
   advice: FIND,
   async run({ name, limit, offset }, project) {
-    const { files, ...workspace } = await project.get(detailedSchema, pathOf(name));
-    const { overlaps } = await project.get(overlapsSchema, pathOf(name, "/overlap"));
+    const { files, ...workspace } = await project.invoke(workspaces.getWorkspace, { name });
+    const { overlaps } = await project.invoke(workspaces.getWorkspaceOverlaps, { name });
     return {
       data: { ...workspace, overlaps, files: files.slice(offset, offset + limit) },
       cuts: [
@@ -110,8 +106,7 @@ const createWorkspace = projectTool({
     conflict: "claim_ticket claims a ticket, and list_workspaces shows the names in use",
   },
   async run(body, project) {
-    const request = { method: "POST", path: "/api/workspaces/create", body } as const;
-    return { data: await project.send(workspaceSchema, request) };
+    return { data: await project.invoke(workspaces.createWorkspace, body) };
   },
 });
 
@@ -142,9 +137,9 @@ const updateWorkspace = projectTool({
       "as it should be",
     forbidden: OWN,
   },
-  async run({ name: workspace, ...body }, project) {
-    const request = { method: "POST", path: pathOf(workspace, "/update"), body } as const;
-    const { name, uuid, parent, commits_made } = await project.send(committedSchema, request);
+  async run(input, project) {
+    const made = await project.invoke(workspaces.updateWorkspace, input);
+    const { name, uuid, parent, commits_made } = made;
     return { data: { name, uuid, parent, commits_made } };
   },
 });
@@ -176,9 +171,9 @@ const mergeWorkspace = projectTool({
     conflict: "For conflicts: update_workspace, then get it reviewed again",
     forbidden: "get_review shows what its review still needs; create_review opens one",
   },
-  async run({ name: workspace, ...body }, project) {
-    const request = { method: "POST", path: pathOf(workspace, "/merge"), body } as const;
-    const { name, status, target_branch, uuid, tip } = await project.send(mergedSchema, request);
+  async run(input, project) {
+    const merged = await project.invoke(workspaces.mergeWorkspace, input);
+    const { name, status, target_branch, uuid, tip } = merged;
     return { data: { name, status, target_branch, uuid, tip } };
   },
 });
@@ -193,9 +188,8 @@ const abandonWorkspace = projectTool({
   input: { ...nameShape, ...generationShape },
   output: stateSchema.shape,
   advice: FIND,
-  async run({ name, ...body }, project) {
-    const request = { method: "DELETE", path: pathOf(name, "/abandon"), body } as const;
-    return { data: await project.send(stateSchema, request) };
+  async run(input, project) {
+    return { data: await project.invoke(workspaces.abandonWorkspace, input) };
   },
 });
 
@@ -206,9 +200,8 @@ const restoreWorkspace = projectTool({
   input: { ...nameShape, ...generationShape },
   output: stateSchema.shape,
   advice: { notFound: 'list_workspaces with status "abandoned" shows them' },
-  async run({ name, ...body }, project) {
-    const request = { method: "POST", path: pathOf(name, "/restore"), body } as const;
-    return { data: await project.send(stateSchema, request) };
+  async run(input, project) {
+    return { data: await project.invoke(workspaces.restoreWorkspace, input) };
   },
 });
 
@@ -221,8 +214,7 @@ const takeOverWorkspace = projectTool({
   input: { ...nameShape, ...generationShape },
   output: stateSchema.shape,
   advice: FIND,
-  async run({ name, ...body }, project) {
-    const request = { method: "POST", path: pathOf(name, "/takeover"), body } as const;
-    return { data: await project.send(stateSchema, request) };
+  async run(input, project) {
+    return { data: await project.invoke(workspaces.takeOverWorkspace, input) };
   },
 });

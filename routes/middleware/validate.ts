@@ -1,6 +1,7 @@
 import type { RouteConfig } from "@hono/zod-openapi";
 import type { Context, Handler, HonoRequest, Next } from "hono";
 import { HTTPException } from "hono/http-exception";
+import { Invalid } from "../../services/errors.ts";
 import { z } from "../extended_zod.ts";
 import type { AppEnv } from "../environment.ts";
 import { JSON_TYPE, parseJson } from "./body.ts";
@@ -50,7 +51,13 @@ export function validated(
     if (refusal !== undefined) return refusal;
     const text = context.get("body");
     if (text !== undefined) return withBody(parseJson(text), context, next);
-    return laterBody(context).then((value) => withBody(value, context, next));
+    return laterBody(context).then((value) => {
+      if (value !== undefined) return withBody(value, context, next);
+      // The refusal names a field that is required; a body of which none is must be there too.
+      const refusal = accept(context, { target: "json", schema: body }, {});
+      if (refusal !== undefined) return refusal;
+      throw new Invalid("The body must be a JSON object");
+    });
   };
 }
 
@@ -77,10 +84,10 @@ function accept(
   return undefined;
 }
 
-/** The body of a request for which nothing has read it yet. One without a type is an empty object. */
+/** The body of a request for which nothing has read it yet; undefined if it has none. */
 async function laterBody({ req }: Context<AppEnv>): Promise<unknown> {
   const type = req.header("content-type");
-  if (type === undefined && await req.text() === "") return {};
+  if (type === undefined && await req.text() === "") return undefined;
   if (!JSON_TYPE.test(type ?? "")) {
     throw new HTTPException(415, { message: "Unsupported Media Type" });
   }

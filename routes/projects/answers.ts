@@ -1,8 +1,8 @@
-import type { Context, TypedResponse } from "hono";
-import type { Services } from "../../services/daemon/mod.ts";
-import type { PooledRepository } from "../../services/fossil/mod.ts";
-import type { Answer, NewAnswer } from "../../services/projects/mod.ts";
+import type { Context } from "hono";
+import type { Answer } from "../../services/projects/mod.ts";
 import type { AppEnv } from "../context.ts";
+import { z } from "../extended_zod.ts";
+import { errorSchema, json } from "../schemas.ts";
 
 /**
  * `Cache-Control` of an answer that depends on the repository alone: clients must revalidate it.
@@ -14,44 +14,15 @@ export const notModified = {
   304: { description: "Not modified since the entity tag in `If-None-Match`" },
 } as const;
 
-/** The result of a read: serialised JSON, or plain data. */
-type Reading<Value> = (repository: PooledRepository) => Promise<Value | Uint8Array<ArrayBuffer>>;
+const anyBytes = { "*/*": { schema: z.any().openapi({ type: "string", format: "binary" }) } };
 
-/**
- * Answers a read with JSON and its entity tag, from memory if the repository has not changed since.
- * The URL is the key: the answer may depend on nothing else but the repository.
- *
- * @param isProvisional whether a result can change although the repository does not
- */
-export async function answerJson<Value>(
-  context: Context<AppEnv>,
-  { hosting: { repositories: { answers } } }: Pick<Services, "hosting">,
-  read: Reading<Value>,
-  isProvisional: (value: Value) => boolean = () => false,
-): Promise<TypedResponse<Value, 200, "json">> {
-  const answer = await answers.get(
-    context.get("access").project,
-    keyOf(context),
-    async (repository) => {
-      const value = await read(repository);
-      const headers = { "Content-Type": "application/json" };
-      if (value instanceof Uint8Array) return { bytes: value, headers };
-      const bytes = new TextEncoder().encode(JSON.stringify(value));
-      return { bytes, headers, isProvisional: isProvisional(value) };
-    },
-  );
-  return respond(context, answer) as unknown as TypedResponse<Value, 200, "json">;
-}
-
-/** Answers a read with bytes, or with the requested range of them. */
-export async function answerBytes(
-  context: Context<AppEnv>,
-  { hosting: { repositories: { answers } } }: Pick<Services, "hosting">,
-  read: (repository: PooledRepository) => Promise<NewAnswer>,
-): Promise<Response> {
-  const answer = await answers.get(context.get("access").project, keyOf(context), read);
-  return respond(context, answer, true);
-}
+/** The responses of endpoints that return bytes, except for errors. */
+export const bytesResponses = {
+  200: { content: anyBytes, description: "The bytes" },
+  206: { content: anyBytes, description: "The requested range" },
+  ...notModified,
+  416: json(errorSchema, "The content has no such range"),
+} as const;
 
 /** Whether the client of a conditional request already has the content (RFC 9110, 13.1.2). */
 export function hasAlready(context: Context<AppEnv>, etag: string): boolean {
@@ -64,11 +35,6 @@ export function hasAlready(context: Context<AppEnv>, etag: string): boolean {
 /** The headers of an answer that clients can revalidate. */
 export function conditionalHeaders(etag: string): Record<string, string> {
   return { ETag: etag, "Cache-Control": REVALIDATED };
-}
-
-function keyOf(context: Context<AppEnv>): string {
-  const { url } = context.req;
-  return url.slice(url.indexOf("/api/"));
 }
 
 /** Answers with content that clients can revalidate, or says that the client has it already. */

@@ -74,13 +74,13 @@ interface ItemAnswer {
 /** `/api/batch`; `api` returns the routes for the items. */
 export function batchRoutes(
   services: Pick<Services, "hosting" | "log" | "space">,
-  api: () => OpenAPIHono<AppEnv> | null,
+  api: () => OpenAPIHono<AppEnv>,
 ) {
   const { log, space } = services;
   let items: InnerCalls | null = null;
   return newRoutes().openapi(batch, async (context) => {
     items ??= new InnerCalls({
-      api: api() ?? newRoutes(),
+      api: api(),
       enterAgain: enterProjectAgain(services),
       space,
       onError: errorHandler(log),

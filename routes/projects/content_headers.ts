@@ -34,15 +34,21 @@ export const UNTRUSTED = {
   "X-Content-Type-Options": "nosniff",
 } as const;
 
+/** The type of an untrusted file, of which a browser runs nothing. */
+export function contentTypeOf(path: string, isBinary: boolean): string {
+  const ending = path.slice(Math.max(path.lastIndexOf("."), path.lastIndexOf("/")) + 1)
+    .toLowerCase();
+  return PASSIVE_TYPES.get(ending) ??
+    (isBinary ? "application/octet-stream" : "text/plain; charset=utf-8");
+}
+
 /**
  * Headers for the bytes of an untrusted file: its type by its name, text as plain text, and never a
  * type that a browser runs.
  */
 export function contentHeaders(path: string, isBinary: boolean): Record<string, string> {
   const name = path.slice(path.lastIndexOf("/") + 1);
-  const ending = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
-  const type = PASSIVE_TYPES.get(ending) ??
-    (isBinary ? "application/octet-stream" : "text/plain; charset=utf-8");
+  const type = contentTypeOf(path, isBinary);
   return {
     "Content-Type": type,
     "Content-Disposition": dispositionOf(SHOWN.test(type) ? "inline" : "attachment", name),

@@ -1,5 +1,7 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "../extended_zod.ts";
-import { newRoutes } from "../context.ts";
+import type { Services } from "../../services/daemon/mod.ts";
+import { type AppEnv, newRoutes } from "../context.ts";
 import { json } from "../schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { PROJECT_ROUTES } from "./table.ts";
@@ -27,17 +29,15 @@ const getIndex = projectRoute("GET /api", {
 
 /** `/api`, with or without a final slash: the table of routes, with their summaries. */
 export function indexRoutes(
-  { scm, summaryOf }: {
-    readonly scm: string;
-    /** The summary of a route; call it only after every route is added. */
-    readonly summaryOf: (method: string, path: string) => string;
-  },
+  { config: { projects: { scm } } }: Pick<Services, "config">,
+  api: () => OpenAPIHono<AppEnv>,
 ) {
   return newRoutes().openapi(getIndex, (context) => {
     const { slug } = context.get("access").project;
+    const summaries = summariesOf(api());
     const endpoints = Object.entries(PROJECT_ROUTES).map(([name, [, needs]]) => {
       const [method = "", path = ""] = name.split(" ");
-      return { method, path, description: summaryOf(method, path), needs };
+      return { method, path, description: summaries.get(name) ?? "", needs };
     });
     return context.json({
       endpoints,
@@ -46,4 +46,13 @@ export function indexRoutes(
       openapi: "/openapi.json",
     }, 200);
   });
+}
+
+/** The summary of each route, by its name in the table. */
+function summariesOf({ openAPIRegistry }: OpenAPIHono<AppEnv>): ReadonlyMap<string, string> {
+  return new Map(openAPIRegistry.definitions.flatMap((definition) => {
+    if (definition.type !== "route") return [];
+    const { method, path, summary = "" } = definition.route;
+    return [[`${method.toUpperCase()} ${path === "/" ? "" : path}`, summary]];
+  }));
 }

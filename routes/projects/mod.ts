@@ -4,67 +4,37 @@ import type { Services } from "../../services/daemon/mod.ts";
 import * as operations from "../../services/daemon/operations.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import type { EventStreams } from "../event_streams.ts";
-import { archiveRoutes } from "./archives.ts";
-import { batchRoutes } from "./batch.ts";
-import { changeRoutes } from "./changes.ts";
-import { checkinRoutes } from "./checkins.ts";
-import { checkRoutes } from "./checks.ts";
-import { documentRoutes } from "./documents.ts";
-import { fileRoutes } from "./files.ts";
 import { eventRoutes } from "./events.ts";
+import { archiveRoutes } from "./archives.ts";
+import { badgeRoutes } from "./badges.ts";
+import { batchRoutes } from "./batch.ts";
 import { indexRoutes } from "./index.ts";
-import { landingRoutes } from "./landing.ts";
-import { nameRoutes } from "./names.ts";
-import { projectRoutes } from "./project.ts";
-import { searchRoutes } from "./search.ts";
 import { syncRoutes } from "./sync.ts";
-import { protectionRoutes } from "./protection.ts";
-import { reviewerRoutes } from "./reviewers.ts";
-import { reviewRoutes } from "./reviews.ts";
-import { releaseRoutes } from "./releases.ts";
+import { assetRoutes } from "./assets.ts";
 import type { ProjectGroup } from "./table.ts";
-import { technoteRoutes } from "./technotes.ts";
 import { operationRoutes } from "./operations.ts";
-import { timelineRoutes } from "./timeline.ts";
 import { uploadRoutes } from "./uploads.ts";
-import { projectMirrorRoutes } from "./mirror.ts";
-import { projectWebhookRoutes } from "./webhooks.ts";
-import { workspaceRoutes } from "./workspaces.ts";
 
-/** The routes of each group of the table. */
+/**
+ * The routes of each group of the table.
+ *
+ * @param whole returns the routes of all groups together, which the index lists and a batch calls
+ */
 export function createProjectGroups(
   services: Services,
   streams: EventStreams,
-  summaryOf: (method: string, path: string) => string = () => "",
-  whole: () => OpenAPIHono<AppEnv> | null = () => null,
+  whole: () => OpenAPIHono<AppEnv> = newRoutes,
 ): Record<ProjectGroup, OpenAPIHono<AppEnv>> {
-  const { scm } = services.config.projects;
   return {
     sync: syncRoutes(services),
-    index: indexRoutes({ scm, summaryOf }),
-    project: projectRoutes(services),
-    workspaces: workspaceRoutes(services),
-    timeline: timelineRoutes(services),
-    names: nameRoutes(services),
-    reviews: reviewRoutes(services),
-    reviewers: reviewerRoutes(services),
-    landing: landingRoutes(services),
+    index: indexRoutes(services, whole),
     events: eventRoutes(services, streams),
-    checkins: checkinRoutes(services),
-    files: fileRoutes(services),
-    changes: changeRoutes(services),
     archives: archiveRoutes(services),
-    search: searchRoutes(services),
-    documents: documentRoutes(services),
-    technotes: technoteRoutes(services),
     batch: batchRoutes(services, whole),
     operations: operationRoutes(services, operations),
-    checks: checkRoutes(services),
-    protection: protectionRoutes(services),
-    releases: releaseRoutes(services),
+    badges: badgeRoutes(services),
+    assets: assetRoutes(services),
     uploads: uploadRoutes(services),
-    mirror: projectMirrorRoutes(services),
-    webhooks: projectWebhookRoutes(services),
   };
 }
 
@@ -74,15 +44,8 @@ export function createProjectRoutes(
   streams: EventStreams,
 ): OpenAPIHono<AppEnv> {
   const api = newRoutes();
-  const summaries = new Map<string, string>();
-  const summaryOf = (method: string, path: string) => summaries.get(`${method} ${path}`) ?? "";
-  for (const group of Object.values(createProjectGroups(services, streams, summaryOf, () => api))) {
+  for (const group of Object.values(createProjectGroups(services, streams, () => api))) {
     api.route("/", group);
-  }
-  for (const definition of api.openAPIRegistry.definitions) {
-    if (definition.type !== "route") continue;
-    const { method, path, summary = "" } = definition.route;
-    summaries.set(`${method.toUpperCase()} ${path === "/" ? "" : path}`, summary);
   }
   return api;
 }

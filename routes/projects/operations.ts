@@ -1,34 +1,43 @@
 import type { Context } from "hono";
 import type { Services } from "../../services/daemon/mod.ts";
+import type { PooledRepository } from "../../services/fossil/mod.ts";
+import type { NewAnswer } from "../../services/projects/mod.ts";
 import {
   Created,
-  type Operation,
+  FileRead,
   type OperationCall,
+  type ProjectHead,
+  type RepositoryFile,
   RepositoryRead,
   SerializedJson,
 } from "../../services/projects/operation.ts";
+import { inputOf } from "../api_routes.ts";
 import { callerOf } from "../caller.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
-import { z } from "../extended_zod.ts";
 import { jsonText } from "../json_text.ts";
-import { optionalBody } from "../middleware/body.ts";
-import { statusOfClass } from "../middleware/errors.ts";
-import { DESCRIPTIONS, errorSchema, json } from "../schemas.ts";
-import { notModified, respond } from "./answers.ts";
+import {
+  type Declared,
+  describeOperation,
+  inOrderOfRoutes,
+  joinInput,
+  middlewareOf,
+} from "../operations.ts";
+import { bytesResponses, notModified, respond } from "./answers.ts";
+import { contentHeaders } from "./content_headers.ts";
 import { generationOf } from "./generation.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import type { ProjectEndpoint } from "./table.ts";
 
-/** An operation, whatever its input and answer are. */
-export type AnyOperation =
-  & Pick<Operation<z.ZodObject, never, z.ZodType, z.ZodType>, "declared">
-  & {
-    perform(services: Services, input: unknown, call: OperationCall): Promise<unknown>;
-    keyOf(input: unknown): string;
-  };
+/** An operation in a project, whatever its input and answer are. */
+export interface AnyOperation {
+  readonly declared: ProjectHead & Declared;
+  perform(services: Services, input: unknown, call: OperationCall): Promise<unknown>;
+  keyOf(input: unknown): string;
+}
 
 /**
- * The routes of operations. Each is validated, documented and answered by what the operation declares.
+ * The routes of operations in projects. Each is validated, documented and answered by what the
+ * operation declares.
  *
  * @param operations by their names, which are their ids in the OpenAPI document
  */
@@ -37,74 +46,31 @@ export function operationRoutes(
   operations: Readonly<Record<string, AnyOperation>>,
 ) {
   const routes = newRoutes();
-  // A literal part of a path comes before a parameter at its place: a field may be named "strikes".
-  const inOrder = Object.entries(operations).sort(([, one], [, other]) =>
-    orderOf(one) < orderOf(other) ? -1 : 1
-  );
-  for (const [operationId, operation] of inOrder) {
-    const { hasOptionalBody, http } = operation.declared;
-    const middleware = hasOptionalBody ? [optionalBody()] : [];
-    const described = describe(operationId, operation.declared);
-    const route = projectRoute(http as ProjectEndpoint, described, ...middleware);
+  for (const [operationId, operation] of inOrderOfRoutes(operations)) {
+    const { declared } = operation;
+    const described = describeOperation(operationId, declared, errorsInProject);
+    const name = declared.http as ProjectEndpoint;
+    const route = projectRoute(name, described, ...middlewareOf(declared));
     const handler = (context: Context<AppEnv>) => answer(context, services, operation);
     routes.handle(route, handler);
-    if (operation.declared.hasSlashes) {
+    if (declared.hasSlashes) {
       routes.handle({ ...route, path: `${route.path}{[\\s\\S]+}`, hide: true }, handler);
     }
   }
   return routes;
 }
 
-function orderOf({ declared: { http } }: AnyOperation): string {
-  return http.replaceAll("{", "\u{ffff}");
-}
-
-/** The names of the path's parameters. */
-function parametersOf(http: string): readonly string[] {
-  return Array.from(http.matchAll(/\{(\w+)\}/g), ([, name = ""]) => name);
-}
-
-/** The route's description, as `@hono/zod-openapi` takes it. */
-function describe(operationId: string, declared: AnyOperation["declared"]) {
-  const { http, summary, description, input, example, hasOptionalBody, ok, created, done } =
-    declared;
-  const names = parametersOf(http);
-  const params = input.pick(Object.fromEntries(names.map((name) => [name, true])));
-  const rest = input.omit(Object.fromEntries(names.map((name) => [name, true])));
-  const { bodyName } = declared;
-  const hasQuery = example === undefined && Object.keys(rest.shape).length > 0;
-  const body = {
-    content: {
-      "application/json": {
-        schema: bodyName === undefined ? rest : rest.meta({ id: bodyName }),
-        example,
-      },
-    },
-    required: hasOptionalBody !== true,
-  };
-  const refusals = (declared.refusals ?? []).map(({ error, schema, description }) => {
-    const status = statusOfClass(error) as keyof typeof DESCRIPTIONS;
-    return [status, json(schema ?? errorSchema, description ?? DESCRIPTIONS[status])];
-  });
+/** The errors of every operation in a project, and the answers of one that reads. */
+function errorsInProject({ http, needs, isRead, isFile, input, example }: Declared & ProjectHead) {
+  const isChange = !http.startsWith("GET ") && needs !== "read";
   return {
-    operationId,
-    summary,
-    ...description === undefined ? {} : { description },
-    request: {
-      ...names.length === 0 ? {} : { params },
-      ...hasQuery ? { query: rest } : {},
-      ...example === undefined ? {} : { body },
-    },
-    responses: {
-      ...ok === undefined ? {} : { 200: json(ok.schema, ok.description) },
-      ...created === undefined ? {} : { 201: json(created.schema, created.description) },
-      ...done === undefined ? {} : { 204: { description: done } },
-      ...declared.isRead ? notModified : {},
-      ...projectErrors(),
-      ...(Object.keys(input.shape).length > 0 ? projectErrors(400) : {}),
-      ...(example === undefined ? {} : projectErrors(413)),
-      ...Object.fromEntries(refusals),
-    },
+    ...isFile ? bytesResponses : {},
+    ...isRead ? notModified : {},
+    ...projectErrors(),
+    // An archived project cannot be changed.
+    ...isChange ? projectErrors(409) : {},
+    ...(Object.keys(input.shape).length > 0 ? projectErrors(400) : {}),
+    ...(example === undefined ? {} : projectErrors(413)),
   };
 }
 
@@ -116,25 +82,38 @@ async function answer(
 ): Promise<Response> {
   const access = context.get("access");
   const { project } = access;
-  const input = inputOf(context);
-  if ("generation" in operation.declared.input.shape) {
+  const { declared } = operation;
+  const input = joinInput(inputOf(context), declared);
+  if ("generation" in declared.input.shape) {
     input["generation"] = generationOf(context, input["generation"] as number | undefined);
   }
   const call = { access, project, caller: callerOf(context) };
   const outcome = await operation.perform(services, input, call);
+  const { answers } = services.hosting.repositories;
+  if (outcome instanceof RepositoryRead) {
+    const { answer } = outcome;
+    return respond(context, await answers.get(project, operation.keyOf(input), answer));
+  }
+  if (outcome instanceof FileRead) {
+    const answer = async (from: PooledRepository) => answerOf(await outcome.read(from));
+    return respond(context, await answers.get(project, operation.keyOf(input), answer), true);
+  }
   if (outcome === undefined) return context.body(null, 204);
   if (outcome instanceof Created) return context.json(outcome.value, 201);
   if (outcome instanceof SerializedJson) {
     return jsonText(context, outcome.text) as unknown as Response;
   }
-  if (!(outcome instanceof RepositoryRead)) return context.json(outcome, 200);
-  const { answers } = services.hosting.repositories;
-  const key = operation.keyOf(input);
-  return respond(context, await answers.get(project, key, (from) => outcome.answer(from)));
+  return context.json(outcome, declared.isAccepted ? 202 : 200);
 }
 
-/** The validated parts of a request as one input. */
-function inputOf({ req }: Context<AppEnv>): Record<string, unknown> {
-  const part = (name: string): object | undefined => req.valid(name as never);
-  return { ...part("query"), ...part("json"), ...part("param") };
+/** A file as an answer to be kept. */
+function answerOf({ path, uuid, is_binary, content, checkin }: RepositoryFile): NewAnswer {
+  return {
+    bytes: content as Uint8Array<ArrayBuffer>,
+    etag: `"${uuid}"`,
+    headers: {
+      ...contentHeaders(path, is_binary),
+      ...(checkin === undefined ? {} : { "X-Checkin": checkin }),
+    },
+  };
 }

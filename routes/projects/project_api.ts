@@ -5,7 +5,8 @@ import { Invalid, NotFound } from "../../services/errors.ts";
 import type { Statistics } from "../../services/fossil/mod.ts";
 import type { Action, Caller, Principal } from "../../services/identity/mod.ts";
 import { accessOf, accessProject } from "../../services/projects/mod.ts";
-import type { Operation, ValueOf } from "../../services/projects/operation.ts";
+import type { ValueOf } from "../../services/kernel/operation.ts";
+import type { ProjectOperation } from "../../services/projects/operation.ts";
 import type { AppEnv } from "../context.ts";
 import { enterProjectAgain } from "./access.ts";
 import { InnerCalls } from "./inner_calls.ts";
@@ -87,7 +88,7 @@ export class ProjectApi {
    */
   async invoke<Input extends z.ZodObject, Ok extends z.ZodType, New extends z.ZodType>(
     slug: string,
-    operation: Operation<Input, ApiServices, Ok, New>,
+    operation: ProjectOperation<Input, ApiServices, Ok, New>,
     input: z.input<Input>,
     caller: Caller,
   ): Promise<ValueOf<Ok, New>> {

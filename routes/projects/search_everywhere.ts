@@ -1,10 +1,11 @@
 import { z } from "../extended_zod.ts";
+import { requireWords } from "../../services/search/mod.ts";
+import { matchSchema, searchParameters } from "../../services/search/schemas.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { newRoutes } from "../context.ts";
 import { authenticate } from "../middleware/authenticate.ts";
 import { route } from "../route.ts";
 import { errors, json } from "../schemas.ts";
-import { matchSchema, requireWords, searchParameters } from "./search.ts";
 
 const findingSchema = z.object({
   projects: z.array(z.object({

@@ -1,4 +1,3 @@
-import { timestampSchema } from "../../services/projects/schemas.ts";
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { z } from "../extended_zod.ts";
@@ -7,7 +6,7 @@ import type { Services } from "../../services/daemon/mod.ts";
 import { Invalid } from "../../services/errors.ts";
 import { actorOf } from "../../services/projects/mod.ts";
 import { assetNameSchema } from "../../services/releases/schemas.ts";
-import type { UploadView } from "../../services/uploads/mod.ts";
+import { uploadSchema, type UploadView } from "../../services/uploads/schemas.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import { callerOf, confirm } from "../caller.ts";
 import { errorBody } from "../middleware/error_body.ts";
@@ -21,18 +20,6 @@ const PART = "application/offset+octet-stream";
 
 const bytes = z.string().regex(/^\d{1,15}$/, { error: "must be a number of bytes" })
   .transform(Number).openapi({ type: "integer" });
-
-const uploadSchema = z.object({
-  id: z.string(),
-  tag_name: z.string(),
-  name: z.string().openapi({ description: "The file of the release" }),
-  content_type: z.string(),
-  offset: z.int().openapi({ description: "Received bytes" }),
-  length: z.int(),
-  is_finished: z.boolean().openapi({ description: "Whether the release has the file" }),
-  created_at: timestampSchema,
-  expires_at: timestampSchema,
-}).openapi("Upload");
 
 const params = z.object({ id: z.string() });
 const part = { content: { [PART]: { schema: z.any().openapi({ format: "binary" }) } } };
@@ -80,17 +67,6 @@ const createUpload = projectRoute("POST /api/releases/{tag}/assets", {
     ...projectErrors(400, 408, 409, 413, 429),
   },
 }, tus);
-
-const listUploads = projectRoute("GET /api/uploads", {
-  summary: "Your resumable uploads; for admins, everybody's",
-  responses: {
-    200: json(
-      z.object({ uploads: z.array(uploadSchema).readonly() }),
-      "The uploads, oldest first; at most 1100",
-    ),
-    ...projectErrors(),
-  },
-});
 
 const getUpload = projectRoute("GET /api/uploads/{id}", {
   summary: "The state of an upload",
@@ -181,10 +157,6 @@ export function uploadRoutes(
         ...headersOf(upload),
         Location: `${base}/uploads/${begun.id}`,
       });
-    })
-    .openapi(listUploads, async (context) => {
-      const list = await uploads.list(context.get("access").project, requestOf(context));
-      return context.json({ uploads: list }, 200);
     })
     .openapi(getUpload, async (context) => {
       const { project } = context.get("access");

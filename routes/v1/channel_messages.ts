@@ -1,3 +1,5 @@
+import { waitSchema, wholeNumber } from "../../services/validation/schemas.ts";
+import { nickSchema, sinceSchema, spokenTextSchema } from "../../services/messages/schemas.ts";
 import { z } from "../extended_zod.ts";
 import { Waits } from "../../http/mod.ts";
 import type { Bridge, ChannelMessage } from "../../services/bridge/mod.ts";
@@ -20,18 +22,7 @@ import { hold } from "../held_answers.ts";
 import { textAnswer } from "../json_text.ts";
 import { ListTexts } from "../list_texts.ts";
 import { route } from "../route.ts";
-import {
-  errors,
-  json,
-  jsonRequest,
-  lastEventId,
-  nickSchema,
-  queryTokenSchema,
-  sinceSchema,
-  spokenTextSchema,
-  waitSchema,
-  wholeNumber,
-} from "../schemas.ts";
+import { errors, json, jsonRequest, lastEventId, queryTokenSchema } from "../schemas.ts";
 
 export interface ChannelMessageRoutesOptions {
   readonly bridge: Bridge;
@@ -183,7 +174,10 @@ export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
           context.req.raw.signal,
           (end) => bridge.messages(channel, { ...range, waitSeconds, end, onGap }, caller),
         );
-        return hold(context, messages, () => gapHeaders(gaps));
+        return hold(
+          context,
+          messages.then((found) => Response.json(found, { headers: gapHeaders(gaps) })),
+        );
       },
     })
     .answer(

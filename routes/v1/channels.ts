@@ -1,10 +1,11 @@
+import { nickSchema } from "../../services/messages/schemas.ts";
 import { z } from "../extended_zod.ts";
 import type { Agents } from "../../services/agents/mod.ts";
 import type { Bridge } from "../../services/bridge/mod.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import { route } from "../route.ts";
-import { errors, json, jsonRequest, nickSchema } from "../schemas.ts";
+import { errors, json, jsonRequest } from "../schemas.ts";
 import {
   channelMessageRoutes,
   type ChannelMessageRoutesOptions,

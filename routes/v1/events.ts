@@ -1,3 +1,4 @@
+import { wholeNumber } from "../../services/validation/schemas.ts";
 import { z } from "../extended_zod.ts";
 import { wantsEventStream } from "../../http/mod.ts";
 import type { EventLog, LoggedEvent } from "../../services/events/mod.ts";
@@ -5,7 +6,7 @@ import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
 import { route } from "../route.ts";
-import { errors, lastEventId, queryTokenSchema, wholeNumber } from "../schemas.ts";
+import { errors, lastEventId, queryTokenSchema } from "../schemas.ts";
 
 /** Most events of one answer. */
 const MAX_LIMIT = 1000;

@@ -17,7 +17,7 @@ import { proveAgain } from "../middleware/authenticate.ts";
 import { progressLines } from "../progress_lines.ts";
 import { route } from "../route.ts";
 import { errors, errorSchema, json } from "../schemas.ts";
-import { projectSchema } from "./project_schema.ts";
+import { projectRecordSchema } from "../../services/projects/schemas.ts";
 
 export type RepositoryServices = Pick<
   Services,
@@ -102,7 +102,10 @@ const restoreRepository = route("PUT /v1/projects/{slug}/restore", {
     }),
     body: { content: { "application/octet-stream": { schema: binary } }, required: true },
   },
-  responses: { 200: json(projectSchema, "Restored"), ...errors(400, 404, 408, 409, 413, 503, 504) },
+  responses: {
+    200: json(projectRecordSchema, "Restored"),
+    ...errors(400, 404, 408, 409, 413, 503, 504),
+  },
 });
 
 /** Answers with a repository as a whole, or fills it with the body of a request. */

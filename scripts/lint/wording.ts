@@ -74,7 +74,7 @@ const plainWords: Deno.lint.Rule = {
 };
 
 /** Functions that describe an endpoint. */
-const ROUTES: readonly string[] = ["route", "projectRoute"];
+const ROUTES: readonly string[] = ["route", "projectRoute", "operation", "serverOperation"];
 
 /** Whether a text ends with a period; an ellipsis is none. */
 function endsWithPeriod(node: Deno.lint.Node | undefined): boolean {
@@ -87,8 +87,8 @@ const summaryPeriod: Deno.lint.Rule = {
     return {
       CallExpression(node) {
         if (node.callee.type !== "Identifier" || !ROUTES.includes(node.callee.name)) return;
-        const [, description] = node.arguments;
-        if (description?.type !== "ObjectExpression") return;
+        const description = node.arguments.find((one) => one.type === "ObjectExpression");
+        if (description === undefined) return;
         for (const property of description.properties) {
           if (property.type !== "Property" || property.key.type !== "Identifier") continue;
           if (property.key.name !== "summary" || !endsWithPeriod(property.value)) continue;

@@ -432,3 +432,9 @@ class HeraldDeliveries {
     return [added, ...forgotten].map((one) => statement(one));
   }
 }
+
+/** @throws Conflict without bots */
+export function requireDesk(herald: HeraldDesk | null): HeraldDesk {
+  if (herald !== null) return herald;
+  throw new Conflict("There are no bots: the bridge or the policies are off in the configuration");
+}

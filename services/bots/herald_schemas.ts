@@ -31,3 +31,9 @@ export const heraldSourceSchema = z.strictObject({
   ),
 });
 export type HeraldSource = z.infer<typeof heraldSourceSchema>;
+
+/** What herald answers to an event that it will announce. */
+export const acceptedSchema = z.object({
+  channel: z.string(),
+  waiting: z.int().describe("How many notices wait now"),
+}).meta({ id: "HeraldAccepted" });

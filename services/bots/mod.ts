@@ -18,7 +18,7 @@ export {
 } from "./bot.ts";
 export type { BotCondition } from "./bot_runner.ts";
 export { Bots, type BotsOptions, type BotSummary, reportChannels } from "./bots.ts";
-export { type Accepted, HeraldDesk } from "./herald_desk.ts";
+export { type Accepted, HeraldDesk, requireDesk } from "./herald_desk.ts";
 export type { HeraldSource } from "./herald_schemas.ts";
 export { SOURCE_KINDS, type SourceKind } from "./herald_reading.ts";
 export {

@@ -1,1 +1,1 @@
-export { heraldSourceSchema } from "./herald_schemas.ts";
+export { acceptedSchema, heraldSourceSchema } from "./herald_schemas.ts";

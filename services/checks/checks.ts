@@ -16,12 +16,7 @@ import {
   projectEvent,
   type ProjectRepositories,
 } from "../projects/mod.ts";
-import type { CHECK_STATES, Report } from "./schemas.ts";
-
-export type { Report } from "./schemas.ts";
-
-/** The result of a check. */
-export type CheckState = (typeof CHECK_STATES)[number];
+import type { CheckState, PastReport, Report } from "./schemas.ts";
 
 /** The newest report of a check. */
 export interface Check {
@@ -37,24 +32,6 @@ export interface Check {
   /** Unix milliseconds, as all times here. */
   readonly createdAt: number;
   readonly updatedAt: number;
-}
-
-/** A check as the API shows it. */
-export interface StatusView {
-  readonly id: number;
-  readonly checkin: string;
-  readonly context: string;
-  readonly state: CheckState;
-  readonly description: string;
-  readonly target_url: string;
-  readonly reporter: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-}
-
-/** A report in the history, as the API shows it. */
-export interface PastReport extends Omit<StatusView, "id" | "created_at" | "updated_at"> {
-  readonly reported_at: string;
 }
 
 /** What one reporter said last of a check. */
@@ -126,7 +103,7 @@ export class Checks {
     report: Report,
     { caller, actor }: { readonly caller: Caller; readonly actor: Actor },
   ): Promise<{ readonly check: Check; readonly isNew: boolean }> {
-    const checkin = await this.#resolve(project, report.checkin);
+    const checkin = await this.#resolveId(project, report.checkin);
     const { context, state } = report;
     for (let left = TRIES;; left--) {
       const known = await this.find(project, checkin, context);
@@ -266,15 +243,25 @@ export class Checks {
     return { reports, total: Number(total) };
   }
 
+  /**
+   * The whole id of a check-in, by its id, a prefix of it, a branch or a tag.
+   *
+   * @throws NotFound; Invalid if a prefix fits several
+   */
+  async resolve(project: Project, name: string): Promise<string> {
+    const { uuid } = await this.#repositories.read(
+      project,
+      (repository) => repository.resolveCheckin(name),
+    );
+    return uuid;
+  }
+
   /** The whole id of a reported check-in. Names of branches are refused: their tips may move. */
-  async #resolve(project: Project, checkin: string): Promise<string> {
+  async #resolveId(project: Project, checkin: string): Promise<string> {
     const id = checkin.toLowerCase();
     const missing = new NotFound(`There is no check-in "${checkin}"`);
     if (!ID.test(id)) throw missing;
-    const { uuid } = await this.#repositories.read(
-      project,
-      (repository) => repository.resolveCheckin(id),
-    );
+    const uuid = await this.resolve(project, id);
     // Digits alone may be a date.
     if (!uuid.startsWith(id)) throw missing;
     return uuid;
@@ -374,18 +361,44 @@ function checkOf(row: Selectable<Tables["checks"]>): Check {
   };
 }
 
-/** A check as the API shows it. */
-export function viewOfCheck(check: Check): StatusView {
-  const { number: id, checkin, context, state, description, reporter } = check;
-  return {
-    id,
-    checkin,
-    context,
-    state,
-    description,
-    target_url: check.targetUrl,
-    reporter,
-    created_at: new Date(check.createdAt).toISOString(),
-    updated_at: new Date(check.updatedAt).toISOString(),
-  };
+/** The text and the colour of a badge. */
+export interface Badge {
+  readonly message: "unknown" | "failing" | "pending" | "passing";
+  readonly color: string;
+}
+
+const LABEL = "build";
+const LABEL_COLOR = "#555";
+const HEIGHT = 20;
+const CHARACTER_WIDTH = 7;
+const PADDING = 10;
+
+/** The worst state of a check-in's checks, as one word. */
+export function badgeOf(states: Iterable<CheckState>): Badge {
+  const all = new Set(states);
+  if (all.size === 0) return { message: "unknown", color: "#9ca3af" };
+  if (all.has("error") || all.has("failure")) return { message: "failing", color: "#ef4444" };
+  if (all.has("pending")) return { message: "pending", color: "#eab308" };
+  return { message: "passing", color: "#22c55e" };
+}
+
+/** A badge as SVG. */
+export function renderBadge({ message, color }: Badge): string {
+  const [labelWidth, messageWidth] = [widthOf(LABEL), widthOf(message)];
+  const width = labelWidth + messageWidth;
+  const text = (words: string, center: number) => `<text x="${center}" y="14">${words}</text>`;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT}" role="img"`,
+    ` aria-label="${LABEL}: ${message}"><title>${LABEL}: ${message}</title>`,
+    `<rect width="${labelWidth}" height="${HEIGHT}" fill="${LABEL_COLOR}"/>`,
+    `<rect x="${labelWidth}" width="${messageWidth}" height="${HEIGHT}" fill="${color}"/>`,
+    `<g fill="#fff" text-anchor="middle" font-family="Verdana,sans-serif" font-size="11">`,
+    text(LABEL, labelWidth / 2),
+    text(message, labelWidth + messageWidth / 2),
+    "</g></svg>",
+  ].join("");
+}
+
+function widthOf(words: string): number {
+  return words.length * CHARACTER_WIDTH + PADDING;
 }

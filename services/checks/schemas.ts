@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isLine } from "../fossil/front/mod.ts";
+import { pageFields } from "../projects/schemas.ts";
 import { whole } from "../validation/schemas.ts";
 
 const NO_LINE = "must have no line breaks, control or invisible characters";
@@ -48,3 +49,44 @@ export const reportSchema = z.object({
 
 /** A report on a check-in. */
 export type Report = z.infer<typeof reportSchema>;
+
+const stateSchema = z.enum(CHECK_STATES);
+
+const reportFields = {
+  checkin: z.string().meta({ description: "The whole id of the check-in" }),
+  context: z.string(),
+  state: stateSchema,
+  description: z.string(),
+  target_url: z.string(),
+  reporter: z.string(),
+};
+
+/** The newest report of a check, as the API shows it. */
+export const checkSchema = z.object({
+  id: z.int(),
+  ...reportFields,
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+}).meta({ id: "Check" });
+
+export const reportedSchema = checkSchema.extend({ created: z.boolean() });
+
+export const checkinStatusSchema = z.object({
+  checkin: z.string(),
+  state: z.enum(["unknown", "failing", "pending", "passing"]),
+  checks: z.array(checkSchema),
+}).meta({ id: "CheckinStatus" });
+
+const pastReportSchema = z.object({ ...reportFields, reported_at: z.iso.datetime() });
+
+export const checkHistorySchema = z.object({
+  checkin: z.string(),
+  reports: z.array(pastReportSchema),
+  ...pageFields,
+}).meta({ id: "CheckHistory" });
+
+/** The result of a check. */
+export type CheckState = z.output<typeof stateSchema>;
+export type CheckView = z.output<typeof checkSchema>;
+export type PastReport = z.output<typeof pastReportSchema>;
+export type CheckinStatus = z.output<typeof checkinStatusSchema>;

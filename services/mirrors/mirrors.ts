@@ -11,9 +11,9 @@ import {
 } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { MirrorError } from "./mirror_error.ts";
-import { type MirrorRow, type MirrorView, purposeOf, viewOfMirror } from "./records.ts";
+import { type MirrorRow, purposeOf, viewOfMirror } from "./records.ts";
 import { pullUpstream, pushRemote, type RunOptions } from "./runs.ts";
-import type { MirrorRequest, RemoteRequest } from "./schemas.ts";
+import type { MirrorRequest, MirrorView, RemoteRequest } from "./schemas.ts";
 
 const MINUTE = 60_000;
 /** The longest pause between two runs of a failing mirror, unless its interval is longer. */

@@ -1,36 +1,13 @@
 import type { Selectable } from "kysely";
 import type { Tables } from "../database/mod.ts";
 import type { SealingPurpose } from "../identity/mod.ts";
+import type { MirrorView, RemoteView } from "./schemas.ts";
 
 export type MirrorRow = Selectable<Tables["project_mirrors"]>;
 
 /** For what the passwords of a project's remotes are sealed. */
 export function purposeOf(projectId: string): SealingPurpose {
   return { purpose: "muster mirror ", owner: projectId };
-}
-
-/** A remote as the API shows it: never with its password. */
-export interface RemoteView {
-  readonly url: string;
-  readonly username: string | null;
-  readonly has_password: boolean;
-}
-
-/** A mirror as the API shows it. */
-export interface MirrorView {
-  /** The remote that the project is pushed to; null for none. */
-  readonly git: RemoteView | null;
-  /** The upstream that the project pulls from; null for none. */
-  readonly fossil: RemoteView | null;
-  readonly every_minutes: number;
-  readonly running: boolean;
-  readonly next_run_at: string;
-  readonly last_run_at: string | null;
-  readonly last_success_at: string | null;
-  /** Why the last run failed; null after one that succeeded. */
-  readonly last_error: string | null;
-  /** Failed runs since the last success. */
-  readonly failures: number;
 }
 
 export function viewOfMirror(row: MirrorRow, running: boolean): MirrorView {

@@ -37,6 +37,29 @@ export const mirrorRequestSchema = z.object({
   error: 'needs "git", "fossil" or both',
 });
 
+const remoteViewSchema = z.object({
+  url: z.string(),
+  username: z.string().nullable(),
+  has_password: z.boolean().meta({ description: "The password is never shown" }),
+});
+
+const time = z.iso.datetime();
+
+/** A mirror: what the project is pushed to and pulled from. */
+export const mirrorSchema = z.object({
+  git: remoteViewSchema.nullable(),
+  fossil: remoteViewSchema.nullable(),
+  every_minutes: z.int(),
+  running: z.boolean(),
+  next_run_at: time,
+  last_run_at: time.nullable(),
+  last_success_at: time.nullable(),
+  last_error: z.string().nullable().meta({ description: "Why the last run failed, or null" }),
+  failures: z.int().meta({ description: "Failed runs since the last success" }),
+}).meta({ id: "Mirror" });
+
+export type RemoteView = z.output<typeof remoteViewSchema>;
+export type MirrorView = z.output<typeof mirrorSchema>;
 export type RemoteRequest = z.infer<typeof remoteSchema>;
 export type MirrorRequest = z.infer<typeof mirrorRequestSchema>;
 

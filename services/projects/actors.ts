@@ -63,3 +63,19 @@ export function actorOf(
   halts?.requireGoingById(account.id);
   return { key: account.id, name: account.name, kind: account.kind };
 }
+
+/**
+ * The key of the account by which a list is filtered.
+ *
+ * @param name of the account; `me` is the caller
+ * @returns undefined without a name; a key that nobody has if there is no such account
+ */
+export function accountKeyOf(
+  name: string | undefined,
+  caller: ActingCaller,
+  accounts: Pick<AccountDirectory, "find">,
+): string | undefined {
+  if (name === undefined) return undefined;
+  if (name !== "me") return accounts.find(name)?.id ?? "";
+  return caller.principal.kind === "guest" ? "" : actorOf(caller, undefined, accounts).key;
+}

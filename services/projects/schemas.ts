@@ -70,6 +70,55 @@ export const sharedReadSchema = z.strictObject({
 });
 export type SharedRead = z.infer<typeof sharedReadSchema>;
 
+/** A project's own setting, as it is. */
+function shownSetting(description: string) {
+  return z.int().nullable().meta({ description: `${description}; null for the server's` });
+}
+
+/** The fields of a project's own settings; spread them into the object of a project. */
+export const ownSettings = {
+  claim_seconds: shownSetting("How long a claim lasts after the last write"),
+  strikes: shownSetting("Claims without a result after which a ticket waits for a person"),
+  landing: z.object({
+    depth: shownSetting("Landings that are tested at the same time"),
+    timeout_seconds: shownSetting("Time limit of a candidate's checks"),
+  }),
+};
+
+/** A project as the operator's API shows it. */
+export const projectRecordSchema = z.object({
+  slug: z.string(),
+  name: z.string(),
+  description: z.string(),
+  visibility: z.enum(["public", "internal", "private"]),
+  star_count: z.int(),
+  channel: z.string().meta({ description: "The IRC channel of its events; empty for none" }),
+  created_at: z.iso.datetime(),
+  archived: z.boolean(),
+  node: z.string().optional().meta({
+    description: "The node with its repository, if there are several",
+  }),
+  ...ownSettings,
+}).meta({ id: "Project" });
+
+/** A project as its own API shows it. */
+export const projectSchema = z.object({
+  name: z.string(),
+  slug: z.string(),
+  description: z.string(),
+  visibility: z.enum(["public", "internal", "private"]),
+  star_count: z.int(),
+  archived: z.boolean(),
+  created_at: z.iso.datetime(),
+  channel: z.string(),
+  main_branch: z.string().meta({
+    description: "The branch of requests that name no branch: the repository's setting " +
+      "`main-branch` if that branch exists; otherwise the first that exists of trunk, main, " +
+      "master and the branch of the oldest check-in",
+  }),
+  ...ownSettings,
+}).meta({ id: "RepositoryProject" });
+
 /**
  * The id of an artifact or a ticket, or a unique prefix of at least 4 digits. The engine answers an
  * ambiguous prefix with 400, and an unknown or malformed one with 404. Resolve the id first, and
@@ -140,4 +189,10 @@ export function rangeOf({ page, per_page }: PageRequest): { limit: number; offse
 /** The values of {@link pageFields}. */
 export function pageOf({ page, per_page }: PageRequest, total: number) {
   return { total, page, per_page, total_pages: Math.max(1, Math.ceil(total / per_page)) };
+}
+
+/** The fields of an object that have a value. */
+export function given<Fields extends object>(fields: Fields) {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> };
 }

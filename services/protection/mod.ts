@@ -2,14 +2,6 @@
  * Branch protection: rules per branch pattern, and the one function that applies them. See
  * README.md.
  */
-export {
-  type BranchRule,
-  type Judged,
-  type Judgement,
-  type ProtectedAction,
-  Protection,
-  type ReviewStanding,
-} from "./protection.ts";
-export { awaitedReporters, reasonOf, type RequiredCheck, type Subject } from "./required_checks.ts";
-export { ruleOf } from "./rules.ts";
-export type { Rule } from "./schemas.ts";
+export { type Judged, Protection, type ReviewStanding } from "./protection.ts";
+export { awaitedReporters, type BranchRule, reasonOf } from "./rules.ts";
+export type { RequiredCheck } from "./schemas.ts";

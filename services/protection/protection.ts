@@ -10,24 +10,19 @@ import {
   type ProjectRepositories,
 } from "../projects/mod.ts";
 import {
-  objectionTo,
-  type RequiredCheck,
-  standingOf,
-  type Subject,
-  type Tested,
-} from "./required_checks.ts";
-import {
   type BranchRule,
   type KeptRule,
   mergeRefusal,
+  objectionTo,
   pushRefusal,
   type Reporter,
   type RequiredContext,
   ruleOf,
+  standingOf,
+  type Subject,
+  type Tested,
 } from "./rules.ts";
-import type { Rule } from "./schemas.ts";
-
-export type { BranchRule } from "./rules.ts";
+import type { RequiredCheck, Rule } from "./schemas.ts";
 
 /** The changes that rules can restrict; README.md says when each is checked. */
 export type ProtectedAction = "push" | "merge" | "queue";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CHECK_STATES } from "../checks/schemas.ts";
 import { trimmedLineSchema } from "../validation/schemas.ts";
 
 const MAX_RULES = 100;
@@ -51,6 +52,35 @@ export const ruleSchema = z.object({
 /** All rules of a project. */
 export const protectionSchema = z.array(ruleSchema).max(MAX_RULES, {
   error: `A project has at most ${MAX_RULES} rules`,
-});
+}).meta({ id: "Protection" });
 
+/** A body that sets rules. */
+export const PROTECTION_EXAMPLE = [{
+  pattern: "trunk",
+  contexts: ["ci/build"],
+  approvals: { any: 1, people: 0 },
+  push: "admin" as const,
+  merge: "write" as const,
+  landing: "optional" as const,
+}];
+
+/** A check that a rule demands, as it stands for a check-in under test. */
+export const requiredCheckSchema = z.object({
+  context: z.string(),
+  state: z.enum(CHECK_STATES).meta({
+    description: "What the newest report that counts says; pending if there is none",
+  }),
+  reporter: z.string().nullable().meta({
+    description: "Who made that report; null if there is none",
+  }),
+  uncounted: z.array(z.string()).meta({
+    description: "Who made newer reports that do not count: whose work is under test, or whom no " +
+      "rule trusts",
+  }),
+  reporters: z.array(z.string()).meta({
+    description: "Who may report it, beside project tokens with the scope status:write",
+  }),
+}).meta({ id: "RequiredCheck" });
+
+export type RequiredCheck = z.output<typeof requiredCheckSchema>;
 export type Rule = z.infer<typeof ruleSchema>;

@@ -9,6 +9,7 @@ import {
   projectEvent,
   type ProjectRepositories,
 } from "../projects/mod.ts";
+import type { Asset, Release } from "./schemas.ts";
 
 export interface ReleasesOptions {
   readonly database: Database;
@@ -29,30 +30,6 @@ export type Row = Selectable<Tables["releases"]>;
 export interface By {
   readonly origin: Origin;
   readonly time: number;
-}
-
-/** A file of a release as the API shows it. */
-export interface Asset {
-  readonly name: string;
-  readonly file_size_bytes: number;
-  readonly content_type: string;
-  readonly download_count: number;
-  /** The hash of the content. */
-  readonly uuid: string;
-}
-
-/** A release as the API shows it. */
-export interface Release {
-  readonly tag_name: string;
-  readonly name: string;
-  readonly body: string;
-  readonly is_prerelease: boolean;
-  readonly is_draft: boolean;
-  readonly author: string;
-  readonly created_at: string;
-  readonly published_at: string | null;
-  readonly checkin_uuid: string;
-  readonly assets: readonly Asset[];
 }
 
 export function viewOf(row: Row, assets: readonly Asset[]): Release {

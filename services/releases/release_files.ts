@@ -4,7 +4,6 @@ import { Conflict } from "../errors.ts";
 import { originOf } from "../identity/mod.ts";
 import type { Project, RegisteredKind } from "../projects/mod.ts";
 import {
-  type Asset,
   type By,
   eventsOf,
   fileOf,
@@ -14,6 +13,7 @@ import {
   type ReleasesOptions,
   type Row,
 } from "./records.ts";
+import type { Asset } from "./schemas.ts";
 
 /** Most files of one release. */
 const MAX_FILES = 100;

@@ -9,14 +9,13 @@ import {
   fileOf,
   findRow,
   noSuchRelease,
-  type Release,
   type ReleaseRequest,
   type ReleasesOptions,
   type Row,
   viewOf,
 } from "./records.ts";
 import { ReleaseFiles } from "./release_files.ts";
-import type { NewRelease, ReleaseChange } from "./schemas.ts";
+import type { NewRelease, Release, ReleaseChange } from "./schemas.ts";
 
 const MAX_RELEASES = 1000;
 

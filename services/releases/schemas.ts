@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { TEXT_BOUNDS } from "../fossil/front/mod.ts";
+import { htmlSchema } from "../projects/schemas.ts";
 import { lineSchema, longTextSchema } from "../validation/schemas.ts";
 
 /** The name of a tag; the engine refuses names of branches. */
@@ -47,5 +48,33 @@ export const newTagSchema = z.object({
   message: longTextSchema(2000).default(""),
 });
 
+/** A file of a release. */
+export const assetSchema = z.object({
+  name: z.string(),
+  file_size_bytes: z.int(),
+  content_type: z.string(),
+  download_count: z.int(),
+  uuid: z.string().meta({ description: "The hash of the content" }),
+}).meta({ id: "ReleaseAsset" });
+
+/** A release with its files. */
+export const releaseSchema = z.object({
+  tag_name: z.string(),
+  name: z.string(),
+  body: z.string().meta({ description: "Notes, in Markdown" }),
+  body_html: htmlSchema,
+  is_prerelease: z.boolean(),
+  is_draft: z.boolean(),
+  author: z.string(),
+  created_at: z.iso.datetime(),
+  published_at: z.iso.datetime().nullable(),
+  checkin_uuid: z.string(),
+  assets: z.array(assetSchema).readonly(),
+}).meta({ id: "Release" });
+
+export const releaseListSchema = z.object({ releases: z.array(releaseSchema) });
+
 export type NewRelease = z.infer<typeof newReleaseSchema>;
 export type ReleaseChange = z.infer<typeof releaseChangeSchema>;
+export type Asset = z.output<typeof assetSchema>;
+export type Release = z.output<typeof releaseSchema>;

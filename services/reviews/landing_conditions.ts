@@ -13,8 +13,7 @@ import type { Claims } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
 import type { Landing, LandingStore, Reason } from "./landing_store.ts";
 import type { JudgedReview, ReviewMerges } from "./merges.ts";
-import type { Review } from "./records.ts";
-import type { ReviewRequest } from "./request.ts";
+import type { Review, ReviewRequest } from "./records.ts";
 import type { Reviews } from "./reviews.ts";
 
 export interface LandingConditionsOptions {

@@ -2,8 +2,10 @@ import type { Change, Database } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
 import { type AccountDirectory, type Caller, OPERATOR, originOf } from "../identity/mod.ts";
 import type { Project, ProjectRepositories, RegisteredKind } from "../projects/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
 import { LANDING_PREFIX, type Workspaces } from "../workspaces/mod.ts";
 import type { Landing, LandingStore, Reason } from "./landing_store.ts";
+import type { Reviews } from "./reviews.ts";
 
 /** Conflicts that one reason lists. */
 const MAX_CONFLICTS = 200;
@@ -12,18 +14,10 @@ export interface LandingStepsOptions {
   readonly database: Database;
   readonly repositories: ProjectRepositories;
   readonly accounts: Pick<AccountDirectory, "get">;
-  readonly workspaces: Pick<Workspaces, "merged">;
+  readonly workspaces: Pick<Workspaces, "merged" | "get">;
+  readonly reviews: Pick<Reviews, "store">;
   readonly store: LandingStore;
-  /** What a landing lands: the id of the workspace, and the whole ids of the tickets that it resolves. */
-  readonly workOf: (landing: Landing) => Promise<LandedWork>;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-}
-
-/** The work of a review that lands. */
-export interface LandedWork {
-  readonly workspaceId: string;
-  readonly tickets: readonly string[];
+  readonly scheduler: Pick<Scheduler, "now">;
 }
 
 /** The branch of a review's candidates. */
@@ -134,9 +128,9 @@ export class LandingSteps {
    * @throws Conflict if the target branch has moved
    */
   async land(project: Project, landing: Landing, check: () => Promise<void>): Promise<void> {
-    const { repositories, workOf } = this.#options;
+    const { repositories } = this.#options;
     const { id: landingId, candidate, tip, targetBranch: branch, queuedBy } = landing;
-    const { workspaceId, tickets } = await workOf(landing);
+    const { workspaceId, tickets } = await this.#workOf(landing);
     await repositories.write(project, {
       caller: this.#callerOf(landing),
       user: queuedBy.name,
@@ -161,11 +155,11 @@ export class LandingSteps {
     reason: Reason,
     caller: Caller = this.#callerOf(landing),
   ): Promise<void> {
-    const { database, repositories, store, clock } = this.#options;
+    const { database, repositories, store, scheduler } = this.#options;
     const isEnded = await repositories.exclusively(project, caller, async () => {
       const current = await store.get(landing.id);
       if (current === null || current.endedAt !== null) return true;
-      const by = { origin: originOf(caller), now: clock() };
+      const by = { origin: originOf(caller), now: scheduler.now() };
       await database.commit(store.returned(project, current, reason, by));
       return false;
     });
@@ -179,6 +173,16 @@ export class LandingSteps {
       write: (repository, stamp) =>
         repository.changeTags({ ...stamp, changes: [{ sign: "+", name: "closed", target }] }),
     });
+  }
+
+  /** What a landing lands: the id of the workspace, and the whole ids of the tickets that it resolves. */
+  async #workOf({ reviewId }: Landing) {
+    const { reviews, workspaces } = this.#options;
+    const review = await reviews.store.get(reviewId);
+    const workspaceId = review?.workspace?.id ?? "";
+    const work = await workspaces.get(workspaceId);
+    const tickets = [work?.ticket, review?.ticket].filter((ticket) => typeof ticket === "string");
+    return { workspaceId, tickets: [...new Set(tickets)] };
   }
 
   /** The actor who queued a landing, and in whose name it lands. */

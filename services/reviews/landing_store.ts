@@ -9,12 +9,11 @@ import {
 } from "../database/mod.ts";
 import type { Principal } from "../identity/mod.ts";
 import { type Actor, type Project, projectEvent } from "../projects/mod.ts";
+import type { LANDING_STATUSES } from "./records.ts";
 import type { By } from "./statements.ts";
 
 /** Ended landings that a queue still shows. */
 const SHOWN_ENDED = 20;
-
-export type LandingStatus = "queued" | "testing" | "landed" | "returned";
 
 /** Why a review came back from the queue. */
 export interface Reason {
@@ -39,7 +38,7 @@ export interface Landing {
   readonly targetBranch: string;
   /** The approved tip, which is merged. */
   readonly tip: string;
-  readonly status: LandingStatus;
+  readonly status: (typeof LANDING_STATUSES)[number];
   /** The check-in on which the candidate was made. */
   readonly base: string | null;
   /** The merge that is tested and lands. */

@@ -1,16 +1,21 @@
 import type { Change, Database } from "../database/mod.ts";
 import { Conflict, Forbidden } from "../errors.ts";
-import type { Project, ProjectRepositories } from "../projects/mod.ts";
+import { originOf } from "../identity/mod.ts";
+import type { Project, ProjectRepositories, RegisteredKind } from "../projects/mod.ts";
 import type { Protection, RequiredCheck, ReviewStanding } from "../protection/mod.ts";
 import type { Claims } from "../tickets/mod.ts";
 import type { GatedMerge, WorkspaceChange, Workspaces } from "../workspaces/mod.ts";
 import { LandingStore } from "./landing_store.ts";
-import { ReviewMarking } from "./marking.ts";
-import { isOpen, type Review } from "./records.ts";
-import type { ReviewRequest } from "./request.ts";
+import {
+  approvalsOf,
+  describeApprovals,
+  isOpen,
+  type Review,
+  type ReviewDetail,
+  type ReviewRequest,
+  statusOf,
+} from "./records.ts";
 import type { Reviews } from "./reviews.ts";
-import type { ReviewDetail } from "./views.ts";
-import { approvalsOf, describeApprovals, statusOf } from "./verdicts.ts";
 
 export interface ReviewMergesOptions {
   readonly database: Database;
@@ -23,7 +28,7 @@ export interface ReviewMergesOptions {
   readonly clock: () => number;
 }
 
-/** The `extra` of a workspace's merge that merges a review. */
+/** The `extra` of a workspace's merge that merges a review, and what such an intention holds. */
 interface MergeOf {
   readonly review: string;
 }
@@ -44,17 +49,24 @@ export interface JudgedReview {
 export class ReviewMerges {
   readonly #options: ReviewMergesOptions;
   readonly #landings: LandingStore;
-  readonly #marking: ReviewMarking;
+  /** The merge of a review without a workspace that closes its ticket. */
+  readonly #marked: RegisteredKind<MergeOf>;
 
   constructor(options: ReviewMergesOptions) {
     this.#options = options;
     this.#landings = new LandingStore(options.database);
-    this.#marking = new ReviewMarking({
-      ...options,
-      store: options.reviews.store,
-      requireApproved: (project, review) => this.#requireApproved(project, review),
-      changeOf: (project, review, by) =>
-        this.#mergedChange(project, review, { ...by, checkin: null, ended: null }),
+    this.#marked = options.repositories.intentions.register<MergeOf>({
+      name: "review.merged",
+      settle: async ({ project, body, origin, now }) => {
+        const review = await options.reviews.store.get(body.review);
+        if (review === null || !isOpen(review)) return {};
+        return await this.#mergedChange(project, review, {
+          origin,
+          now,
+          checkin: null,
+          ended: null,
+        });
+      },
     });
     options.workspaces.addGate((merge) => this.#gate(merge));
     options.workspaces.onChanged((change) => this.#onChanged(change));
@@ -77,7 +89,7 @@ export class ReviewMerges {
     const review = await reviews.require(project, number);
     await this.#requireApproved(project, review);
     if (review.workspace === null) {
-      await this.#marking.mark(project, review, request);
+      await this.#mark(project, review, request);
       return { review: { ...review, status: "merged" }, checkin: null };
     }
     const round = await reviews.store.newestRound(review);
@@ -90,6 +102,51 @@ export class ReviewMerges {
       extra: { review: review.id } satisfies MergeOf,
     });
     return { review: { ...review, status: "merged", mergedAs: uuid }, checkin: uuid };
+  }
+
+  /**
+   * Marks a review without a workspace as merged, and closes its ticket.
+   *
+   * @throws Conflict if the review is no longer approved
+   */
+  async #mark(
+    project: Project,
+    { id, ticket }: Review,
+    { caller, actor }: ReviewRequest,
+  ): Promise<void> {
+    const { database, repositories, clock } = this.#options;
+    const isDone = ticket === null ||
+      await repositories.read(project, (repository) => repository.isTicketClosed(ticket));
+    const hash = isDone ? null : await repositories.write(project, {
+      caller,
+      user: actor.name,
+      intention: { kind: this.#marked, body: { review: id } },
+      write: async (repository, stamp) => {
+        await this.#requireStillApproved(project, id);
+        return await repository.closeTicket({ ...stamp, ticket });
+      },
+    });
+    if (hash !== null) return;
+    // There is no ticket to close.
+    await repositories.exclusively(project, caller, async () => {
+      const review = await this.#requireStillApproved(project, id);
+      await database.commit(
+        await this.#mergedChange(project, review, {
+          origin: originOf(caller),
+          now: clock(),
+          checkin: null,
+          ended: null,
+        }),
+      );
+    });
+  }
+
+  /** The current state of a review that is approved. */
+  async #requireStillApproved(project: Project, id: string): Promise<Review> {
+    const review = await this.#options.reviews.store.get(id);
+    if (review === null) throw new Conflict("The review no longer exists");
+    await this.#requireApproved(project, review);
+    return review;
   }
 
   /** Whether a review is approved under the current rules. */
@@ -218,7 +275,7 @@ export class ReviewMerges {
 }
 
 /** The comment of a review's merge. */
-export function messageOf({ number, title, ticket }: Review): string {
+function messageOf({ number, title, ticket }: Review): string {
   const resolved = ticket === null ? "" : ` [${ticket.slice(0, 10)}]`;
   return `Merge review ${number}: ${title}${resolved}`;
 }

@@ -1,21 +1,20 @@
-import type { Slots } from "../agents/mod.ts";
+import { slotFull, type Slots } from "../agents/mod.ts";
 import type { Change, Database } from "../database/mod.ts";
-import { Conflict, Forbidden, Invalid, NotFound } from "../errors.ts";
+import { Conflict, Forbidden, Invalid, NotFound, TooMany } from "../errors.ts";
 import { type Account, originOf } from "../identity/mod.ts";
 import type { Actor, Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Claims, Submission, SubmissionPart } from "../tickets/mod.ts";
 import { requireTarget, type Workspace, type Workspaces } from "../workspaces/mod.ts";
 import { newUlid } from "../ulid.ts";
-import { pin } from "./pinning.ts";
-import type { Review } from "./records.ts";
-import type { ReviewRequest } from "./request.ts";
+import { pin } from "./rounds.ts";
+import { MAX_TITLE, type Review, type ReviewRequest } from "./records.ts";
 import type { Reviewers } from "./reviewers.ts";
-import { MAX_TITLE } from "./limits.ts";
 import type { NewReview } from "./schemas.ts";
 import type { By, ReviewStatements } from "./statements.ts";
-import { requireQuotaForReview } from "./quota.ts";
 import type { ReviewStore } from "./store.ts";
 
+/** Most open reviews of one author in a project, beside those of submitted work. */
+const MAX_OPEN_PER_AUTHOR = 100;
 /** Most reviews of one project. */
 const MAX_REVIEWS = 1_000_000;
 
@@ -303,4 +302,24 @@ export class ReviewOpening implements SubmissionPart {
 /** Why a caller cannot have a workspace reviewed that belongs to somebody else. */
 function ownersOnly({ owner }: Workspace): string {
   return `Only the owning agent can open a review of this workspace: it belongs to "${owner.name}"`;
+}
+
+/** @throws TooMany if the author has too many open reviews, in all projects or in this one */
+async function requireQuotaForReview(
+  store: Pick<ReviewStore, "countOpenBy" | "openBy">,
+  slots: Pick<Slots, "limitOf">,
+  project: Project,
+  { key }: Actor,
+): Promise<void> {
+  const limit = slots.limitOf("reviews", key);
+  const open = await store.openBy(key, limit + 1);
+  if (open.length >= limit) {
+    const filling = open.map(({ number, title }) => `${number} "${title.slice(0, 40)}"`);
+    throw slotFull({ slot: "reviews", limit, filling, advice: "merge or close some" });
+  }
+  if (await store.countOpenBy(project.id, key) >= MAX_OPEN_PER_AUTHOR) {
+    throw new TooMany(
+      `You have ${MAX_OPEN_PER_AUTHOR} open reviews in this project: merge or close some`,
+    );
+  }
 }

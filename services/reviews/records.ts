@@ -1,8 +1,26 @@
-import type { Selectable } from "kysely";
-import type { Tables } from "../database/mod.ts";
+/** What a review is, and what its verdicts amount to. */
+import type { LinePlace } from "../fossil/mod.ts";
+import type { Caller } from "../identity/mod.ts";
 import type { Actor } from "../projects/mod.ts";
+import type { BranchRule } from "../protection/mod.ts";
 
-export type ReviewStatus = "pending" | "approved" | "changes_requested" | "merged" | "closed";
+/** Longest title, in characters. */
+export const MAX_TITLE = 300;
+
+/** Longest comment, in characters. */
+export const MAX_BODY = 60_000;
+
+export const REVIEW_STATUSES = [
+  "pending",
+  "approved",
+  "changes_requested",
+  "merged",
+  "closed",
+] as const;
+export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
+
+/** How far a review is on its way to its target branch. */
+export const LANDING_STATUSES = ["queued", "testing", "landed", "returned"] as const;
 
 /** A review. Times are Unix milliseconds. */
 export interface Review {
@@ -62,62 +80,77 @@ export interface Comment {
   readonly createdAt: number;
 }
 
+/** Who makes a request about a review. */
+export interface ReviewRequest {
+  readonly caller: Caller;
+  readonly actor: Actor;
+  /** Whether the caller may administer the project. */
+  readonly isAdmin: boolean;
+  /** The generation of the claim that the request names. */
+  readonly generation?: number | undefined;
+}
+
+/** A review with its diff, verdicts and comments. */
+export interface ReviewDetail {
+  readonly review: Review;
+  readonly reviewers: readonly string[];
+  readonly rounds: readonly Round[];
+  readonly comments: readonly Comment[];
+  readonly verdicts: readonly Verdict[];
+  /** Also those that were withdrawn, oldest first. */
+  readonly verdictHistory: readonly Verdict[];
+  readonly approvals: Approvals;
+  /** The diff of the newest round. */
+  readonly diff: string;
+  readonly isTruncated: boolean;
+  /** The lines of comments in the newest round, by the comment's number. */
+  readonly places: ReadonlyMap<number, LinePlace>;
+}
+
 /** Whether a review is neither merged nor closed. */
 export function isOpen({ status }: Pick<Review, "status">): boolean {
   return status !== "merged" && status !== "closed";
 }
 
-/** @param row without its diff, which can be large */
-export function reviewOf(row: Omit<Selectable<Tables["reviews"]>, "diff">): Review {
-  return {
-    id: row.id,
-    projectId: row.project_id,
-    number: row.number,
-    title: row.title,
-    description: row.description,
-    status: row.status,
-    author: { key: row.author_key, name: row.author_name, kind: row.author_kind as Actor["kind"] },
-    workspace: row.workspace_id === null
-      ? null
-      : { id: row.workspace_id, name: row.workspace ?? "" },
-    ticket: row.ticket,
-    targetBranch: row.target_branch,
-    round: row.round,
-    filesChanged: JSON.parse(row.files_changed),
-    commentCount: row.comment_count,
-    mergedAs: row.merged_as,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
+/** Kinds of actors that are people. The operator holds the API token. */
+const PEOPLE: ReadonlySet<Actor["kind"]> = new Set(["person", "admin", "operator"]);
+
+/** The valid approvals, and the number required. */
+export interface Approvals {
+  readonly any: number;
+  readonly people: number;
+  readonly required: { readonly any: number; readonly people: number };
+  readonly isEnough: boolean;
 }
 
-export function roundOf(row: Selectable<Tables["review_rounds"]>): Round {
-  return { round: row.round, base: row.base, tip: row.tip, startedAt: row.started_at };
+type RequiredApprovals = Pick<BranchRule, "approvals">;
+
+/**
+ * Counts the approvals among the standing verdicts. At least one is required, whatever the rule
+ * says.
+ */
+export function approvalsOf(verdicts: readonly Verdict[], rule: RequiredApprovals): Approvals {
+  const given = verdicts.filter(({ verdict }) => verdict === "approved");
+  const any = given.length;
+  const people = given.filter(({ reviewer }) => PEOPLE.has(reviewer.kind)).length;
+  const required = { any: Math.max(rule.approvals.any, 1), people: rule.approvals.people };
+  const isEnough = any >= required.any && people >= required.people;
+  return { any, people, required, isEnough };
 }
 
-export function verdictOf(row: Selectable<Tables["review_verdicts"]>): Verdict {
-  return {
-    reviewId: row.review_id,
-    round: row.round,
-    reviewer: {
-      key: row.reviewer_key,
-      name: row.reviewer_name,
-      kind: row.reviewer_kind as Actor["kind"],
-    },
-    verdict: row.verdict,
-    givenAt: row.given_at,
-  };
+/** What is missing for an approval, such as "1 of 2 approvals, 0 of 1 by people". */
+export function describeApprovals({ any, people, required }: Approvals): string {
+  const total = `${any} of ${required.any} ${required.any === 1 ? "approval" : "approvals"}`;
+  return required.people === 0 ? total : `${total}, ${people} of ${required.people} by people`;
 }
 
-export function commentOf(row: Selectable<Tables["review_comments"]>): Comment {
-  return {
-    number: row.number,
-    round: row.round,
-    author: { key: row.author_key, name: row.author_name },
-    body: row.body,
-    path: row.path,
-    side: row.side,
-    line: row.line,
-    createdAt: row.created_at,
-  };
+/**
+ * The status of an open review. A request for changes withdraws the approvals before it; enough
+ * approvals after it overrule it.
+ */
+export function statusOf(verdicts: readonly Verdict[], rule: RequiredApprovals): ReviewStatus {
+  if (approvalsOf(verdicts, rule).isEnough) return "approved";
+  return verdicts.some(({ verdict }) => verdict === "changes_requested")
+    ? "changes_requested"
+    : "pending";
 }

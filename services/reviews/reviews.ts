@@ -1,27 +1,44 @@
 import type { Slots } from "../agents/mod.ts";
 import type { Database } from "../database/mod.ts";
 import { Conflict, Forbidden, Invalid, NotFound } from "../errors.ts";
-import type { AccountDirectory } from "../identity/mod.ts";
+import { type AccountDirectory, type Caller, originOf } from "../identity/mod.ts";
 import type { Actor, Project, ProjectRepositories, Projects } from "../projects/mod.ts";
 import type { Protection } from "../protection/mod.ts";
 import type { Claims } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
-import { OpenReviewCounts } from "./open_counts.ts";
-import { placesOf, requireLine } from "./comment_lines.ts";
 import { ReviewOpening } from "./opening.ts";
-import { Judging } from "./judging.ts";
-import type { Comment, Review } from "./records.ts";
-import type { ReviewRequest } from "./request.ts";
-import { type DiffPart, diffRounds, type RoundDiff } from "./round_diff.ts";
-import { requireOpen, ReviewChanges } from "./review_changes.ts";
+import {
+  approvalsOf,
+  type Comment,
+  isOpen,
+  MAX_BODY,
+  type Review,
+  type ReviewDetail,
+  type ReviewRequest,
+  type ReviewStatus,
+  statusOf,
+} from "./records.ts";
 import { Reviewers } from "./reviewers.ts";
-import { requireQuotaForComment } from "./quota.ts";
-import { RoundKeeper } from "./round_keeper.ts";
-import type { NewComment, NewReview, VerdictRequest } from "./schemas.ts";
-import { ReviewStatements } from "./statements.ts";
-import { ReviewStore } from "./store.ts";
-import { approvalsOf } from "./verdicts.ts";
-import type { ReviewDetail } from "./views.ts";
+import {
+  type DiffPart,
+  diffRounds,
+  nextRounds,
+  placesOf,
+  requireLine,
+  type RoundDiff,
+} from "./rounds.ts";
+import type { NewComment } from "./schemas.ts";
+import { type By, ReviewStatements } from "./statements.ts";
+import { OpenReviewCounts, ReviewStore } from "./store.ts";
+
+/** Most comments of one review. */
+const MAX_COMMENTS = 1000;
+/** Most comments of one author on a review: the others can always answer. */
+const MAX_COMMENTS_PER_AUTHOR = 500;
+/** Most characters of a review's comments before its last one: they are shown together. */
+const MAX_CHARACTERS = 4_194_304;
+/** Most of them of one author. */
+const MAX_CHARACTERS_PER_AUTHOR = 2_097_152;
 
 export interface ReviewsOptions {
   readonly database: Database;
@@ -34,6 +51,13 @@ export interface ReviewsOptions {
   readonly slots: Pick<Slots, "limitOf">;
   /** Unix milliseconds. */
   readonly clock: () => number;
+}
+
+/** A verdict on a round; the newest one if it names none. */
+interface GivenVerdict {
+  readonly verdict: "approved" | "changes_requested";
+  readonly round?: number | undefined;
+  readonly comment?: string | undefined;
 }
 
 /**
@@ -49,8 +73,6 @@ export class Reviews {
   /** Opens reviews, on request and for submitted work. */
   readonly opening: ReviewOpening;
   readonly #options: ReviewsOptions;
-  readonly #changes: ReviewChanges;
-  readonly #judging: Judging;
 
   constructor(options: ReviewsOptions) {
     this.#options = options;
@@ -65,15 +87,14 @@ export class Reviews {
       reviewers: this.reviewers,
     };
     this.opening = new ReviewOpening(parts);
-    this.#changes = new ReviewChanges(parts);
-    this.#judging = new Judging({ ...parts, changes: this.#changes });
-    const keeper = new RoundKeeper(parts);
-    options.repositories.onReceived((reception) => keeper.next(reception));
+    options.repositories.onReceived((reception) => nextRounds(parts, reception));
   }
 
   /** @throws NotFound */
-  require(project: Pick<Project, "id">, number: number): Promise<Review> {
-    return this.#changes.require(project, number);
+  async require(project: Pick<Project, "id">, number: number): Promise<Review> {
+    const review = await this.store.find(project.id, number);
+    if (review === null) throw new NotFound("Review not found");
+    return review;
   }
 
   /**
@@ -145,15 +166,6 @@ export class Reviews {
   }
 
   /**
-   * Opens a review.
-   *
-   * @throws Invalid, NotFound, Forbidden, Conflict
-   */
-  create(project: Project, request: NewReview, by: ReviewRequest): Promise<Review> {
-    return this.opening.create(project, request, by);
-  }
-
-  /**
    * Asks accounts for their verdicts. Those who were asked before stay.
    *
    * @throws NotFound; Conflict if the review has ended; Invalid if one of them cannot review it
@@ -164,16 +176,16 @@ export class Reviews {
     names: readonly string[],
     { caller, actor }: ReviewRequest,
   ): Promise<Review> {
-    return this.#changes.run(project, number, caller, async (review) => {
+    return this.#change(project, number, caller, async (review) => {
       requireOpen(review);
-      const owner = await this.#changes.ownerOf(review);
+      const owner = await this.#ownerOf(review);
       const authors = [review.author.key, ...owner === null ? [] : [owner.key]];
       const named = this.reviewers.resolve(project, names, authors);
       const asked = await this.reviewers.unasked(review, named);
       if (asked.length === 0) return review;
       await this.reviewers.requireRoom(review, asked.length);
       const reviewers = asked.map(({ name }) => name);
-      const by = this.#changes.by(caller, actor);
+      const by = this.#by(caller, actor);
       const event = { status: review.status, action: "requested", reviewers, by } as const;
       await this.#options.database.commit({
         statements: this.reviewers.insertion(review, asked, by.now),
@@ -194,17 +206,17 @@ export class Reviews {
     name: string,
     { caller, actor, isAdmin }: ReviewRequest,
   ): Promise<Review> {
-    return this.#changes.run(project, number, caller, async (review) => {
+    return this.#change(project, number, caller, async (review) => {
       const account = this.#options.accounts.find(name);
       const asked = (await this.reviewers.of([review])).get(review.id) ?? [];
       if (account === null || !asked.includes(account.name)) {
         throw new NotFound(`"${name}" was not asked to review this`);
       }
-      const owner = await this.#changes.ownerOf(review);
+      const owner = await this.#ownerOf(review);
       if (![review.author.key, owner?.key, account.id].includes(actor.key) && !isAdmin) {
         throw new Forbidden("Only its author, the workspace's owner and the reviewer may do this");
       }
-      const by = this.#changes.by(caller, actor);
+      const by = this.#by(caller, actor);
       const reviewers = [account.name];
       const event = { status: review.status, action: "request_withdrawn", reviewers, by } as const;
       await this.#options.database.commit({
@@ -226,10 +238,10 @@ export class Reviews {
     if (comment.line_number !== null && comment.file_path === "") {
       throw new Invalid('"line_number" needs "file_path"');
     }
-    return await this.#changes.run(project, id, caller, async (review) => {
-      await requireQuotaForComment(this.store, review, actor);
+    return await this.#change(project, id, caller, async (review) => {
+      await this.#requireQuota(review, actor);
       if (comment.file_path !== "") await this.#requireLine(project, review, comment);
-      const by = this.#changes.by(caller, actor);
+      const by = this.#by(caller, actor);
       const number = review.commentCount + 1;
       const event = { status: review.status, action: "commented", comment: number, by } as const;
       await this.#options.database.commit({
@@ -243,36 +255,62 @@ export class Reviews {
   }
 
   /**
-   * Approves the newest round.
+   * Approves the newest round of a review, or requests changes, which withdraws the approvals.
    *
-   * @throws NotFound, Forbidden for the author, Conflict
+   * @throws NotFound, Conflict; Forbidden if the author approves
    */
-  approve(
+  async giveVerdict(
     project: Project,
     number: number,
-    { round, comment }: VerdictRequest,
-    by: ReviewRequest,
+    { verdict, round, comment = "" }: GivenVerdict,
+    { caller, actor }: ReviewRequest,
   ): Promise<Review> {
-    return this.#judging.give(project, number, { verdict: "approved", round, comment }, by);
-  }
-
-  /**
-   * Requests changes, which withdraws the approvals.
-   *
-   * @throws NotFound, Conflict
-   */
-  requestChanges(
-    project: Project,
-    number: number,
-    { round, comment }: VerdictRequest,
-    by: ReviewRequest,
-  ): Promise<Review> {
-    return this.#judging.give(
-      project,
-      number,
-      { verdict: "changes_requested", round, comment },
-      by,
-    );
+    const { database, repositories, protection } = this.#options;
+    const { store, statements } = this;
+    // A check-in from another program begins its round first.
+    await repositories.catchUp(project);
+    return await this.#change(project, number, caller, async (review) => {
+      requireOpen(review);
+      if (verdict === "approved") await this.#requireOther(review, actor);
+      if (round !== undefined && round !== review.round) {
+        throw new Conflict(`Round ${round} is not the newest of the review`, {
+          round: review.round,
+        });
+      }
+      const standing = await store.verdicts(review);
+      const own = standing.find(({ reviewer }) => reviewer.key === actor.key);
+      if (own?.verdict === verdict && comment.trim() === "") return review;
+      const by = this.#by(caller, actor);
+      const given = {
+        reviewId: review.id,
+        round: review.round,
+        reviewer: actor,
+        verdict,
+        givenAt: by.now,
+      };
+      const others = standing.filter((one) =>
+        one.reviewer.key !== actor.key && (verdict === "approved" || one.verdict !== "approved")
+      );
+      const rule = protection.ruleOf(project, review.targetBranch);
+      const status: ReviewStatus = statusOf([...others, given], rule);
+      await database.commit({
+        statements: [
+          ...(verdict === "approved" ? [] : [statements.withdraw(review, by.now, "approved")]),
+          ...statements.verdict(given),
+          statements.status(review, status, by.now),
+          ...await this.#remark(review, comment, actor, by),
+        ],
+        events: [
+          statements.event(project, review, {
+            status,
+            action: verdict,
+            comment: comment.trim() === "" ? null : review.commentCount + 1,
+            by,
+          }),
+        ],
+      });
+      return { ...review, status };
+    });
   }
 
   /**
@@ -282,7 +320,7 @@ export class Reviews {
    */
   close(project: Project, number: number, request: ReviewRequest): Promise<Review> {
     const { caller, actor, isAdmin } = request;
-    return this.#changes.run(project, number, caller, async (review) => {
+    return this.#change(project, number, caller, async (review) => {
       if (review.status === "closed") return review;
       requireOpen(review);
       const { workspaces } = this.#options;
@@ -292,7 +330,7 @@ export class Reviews {
       } else if (review.author.key !== actor.key && !isAdmin) {
         throw new Forbidden("Only its author and the workspace's owner can close a review");
       }
-      const by = this.#changes.by(caller, actor);
+      const by = this.#by(caller, actor);
       await this.#options.database.commit({
         statements: [this.statements.status(review, "closed", by.now)],
         events: [
@@ -303,6 +341,72 @@ export class Reviews {
     });
   }
 
+  /**
+   * Changes the current state of a review, while nothing else in the project changes.
+   *
+   * @throws NotFound
+   */
+  #change<T>(
+    project: Project,
+    number: number,
+    caller: Caller,
+    change: (review: Review) => Promise<T>,
+  ): Promise<T> {
+    return this.#options.repositories.exclusively(
+      project,
+      caller,
+      async () => await change(await this.require(project, number)),
+    );
+  }
+
+  /** The current owner of the reviewed workspace; null if there is none. */
+  async #ownerOf({ workspace }: Review): Promise<Pick<Actor, "key"> | null> {
+    if (workspace === null) return null;
+    return (await this.#options.workspaces.get(workspace.id))?.owner ?? null;
+  }
+
+  /** Who makes a change, and when. */
+  #by(caller: Caller, { name }: Actor): By {
+    return { origin: originOf(caller), now: this.#options.clock(), name };
+  }
+
+  /** The comment of a verdict. */
+  async #remark(review: Review, body: string, author: Actor, { now }: By) {
+    if (body.trim() === "") return [];
+    await this.#requireQuota(review, author);
+    const comment = { body, file_path: "", line_number: null, side: "new" } as const;
+    return this.statements.comment(review, comment, { author, now });
+  }
+
+  /** Nobody approves their own work. */
+  async #requireOther(review: Review, { key }: Actor): Promise<void> {
+    const owner = await this.#ownerOf(review);
+    if (review.author.key === key || owner?.key === key) {
+      throw new Forbidden("Cannot approve your own review");
+    }
+  }
+
+  /** @throws Conflict if the review, or the author's part in it, has too many or too long comments */
+  async #requireQuota(review: Review, { key }: Actor): Promise<void> {
+    if (review.commentCount >= MAX_COMMENTS) {
+      throw new Conflict(`A review has at most ${MAX_COMMENTS} comments`);
+    }
+    // A review of fewer comments has room, however long they are.
+    if (review.commentCount * MAX_BODY < MAX_CHARACTERS_PER_AUTHOR) return;
+    const { comments, characters, ofAll } = await this.store.roomTaken(review, key);
+    if (ofAll >= MAX_CHARACTERS) {
+      throw new Conflict(`The comments of a review have at most ${MAX_CHARACTERS} characters`);
+    }
+    if (comments >= MAX_COMMENTS_PER_AUTHOR) {
+      throw new Conflict(`A review has at most ${MAX_COMMENTS_PER_AUTHOR} comments of one author`);
+    }
+    if (characters >= MAX_CHARACTERS_PER_AUTHOR) {
+      throw new Conflict(
+        `The comments of one author on a review have at most ${MAX_CHARACTERS_PER_AUTHOR} characters`,
+      );
+    }
+  }
+
   /** Requires the line of a comment, unless the change is a diff that its author sent. */
   async #requireLine(project: Project, review: Review, comment: NewComment): Promise<void> {
     const round = await this.store.newestRound(review);
@@ -310,4 +414,9 @@ export class Reviews {
     const { repositories } = this.#options;
     await repositories.read(project, (repository) => requireLine(repository, round, comment));
   }
+}
+
+/** @throws Conflict if the review has ended */
+function requireOpen(review: Review): void {
+  if (!isOpen(review)) throw new Conflict(`Review is already ${review.status}`);
 }

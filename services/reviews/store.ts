@@ -1,17 +1,8 @@
-import type { ExpressionBuilder } from "kysely";
+import type { ExpressionBuilder, Selectable } from "kysely";
 import type { Database, Tables } from "../database/mod.ts";
-import {
-  type AwaitedReview,
-  type Comment,
-  commentOf,
-  type Review,
-  reviewOf,
-  type ReviewStatus,
-  type Round,
-  roundOf,
-  type Verdict,
-  verdictOf,
-} from "./records.ts";
+import { BoundedMap } from "../kernel/bounded_map.ts";
+import type { Actor, Project } from "../projects/mod.ts";
+import type { AwaitedReview, Comment, Review, ReviewStatus, Round, Verdict } from "./records.ts";
 
 /** Columns of a review, except for its diff, which can be large. */
 const COLUMNS = [
@@ -69,6 +60,9 @@ export interface ReviewFilter {
 
 /** Verdicts of a review that its history shows. */
 const MAX_HISTORY = 200;
+
+/** Most projects whose number is remembered. */
+const MAX_KEPT = 1000;
 
 /** Reads reviews. A list of any length costs three queries. */
 export class ReviewStore {
@@ -322,4 +316,93 @@ export class ReviewStore {
       .where("withdrawn_at", "is", null);
     return and([exists(request), not(exists(verdict))]);
   }
+}
+
+/** How many reviews of each project are open, remembered until one of its reviews changes. */
+export class OpenReviewCounts {
+  readonly #store: Pick<ReviewStore, "countOpen">;
+  /** By the project's id. */
+  readonly #known = new BoundedMap<string, Promise<number>>(MAX_KEPT);
+
+  constructor(
+    database: Pick<Database, "onAppended">,
+    store: Pick<ReviewStore, "countOpen">,
+  ) {
+    this.#store = store;
+    // Each change of a review is committed with an event. Null stands for events of other nodes.
+    database.onAppended((_, events) => {
+      if (events === null) return this.#known.clear();
+      for (const { type, data } of events) {
+        if (type === "project.review") this.#known.delete(String(JSON.parse(data).project_id));
+      }
+    });
+  }
+
+  async of({ id }: Pick<Project, "id">): Promise<number> {
+    const known = this.#known.get(id);
+    if (known !== undefined) return await known;
+    const read = this.#store.countOpen(id);
+    this.#known.set(id, read);
+    try {
+      return await read;
+    } catch (error) {
+      if (this.#known.peek(id) === read) this.#known.delete(id);
+      throw error;
+    }
+  }
+}
+
+/** @param row without its diff, which can be large */
+function reviewOf(row: Omit<Selectable<Tables["reviews"]>, "diff">): Review {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    number: row.number,
+    title: row.title,
+    description: row.description,
+    status: row.status,
+    author: { key: row.author_key, name: row.author_name, kind: row.author_kind as Actor["kind"] },
+    workspace: row.workspace_id === null
+      ? null
+      : { id: row.workspace_id, name: row.workspace ?? "" },
+    ticket: row.ticket,
+    targetBranch: row.target_branch,
+    round: row.round,
+    filesChanged: JSON.parse(row.files_changed),
+    commentCount: row.comment_count,
+    mergedAs: row.merged_as,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function roundOf(row: Selectable<Tables["review_rounds"]>): Round {
+  return { round: row.round, base: row.base, tip: row.tip, startedAt: row.started_at };
+}
+
+function verdictOf(row: Selectable<Tables["review_verdicts"]>): Verdict {
+  return {
+    reviewId: row.review_id,
+    round: row.round,
+    reviewer: {
+      key: row.reviewer_key,
+      name: row.reviewer_name,
+      kind: row.reviewer_kind as Actor["kind"],
+    },
+    verdict: row.verdict,
+    givenAt: row.given_at,
+  };
+}
+
+function commentOf(row: Selectable<Tables["review_comments"]>): Comment {
+  return {
+    number: row.number,
+    round: row.round,
+    author: { key: row.author_key, name: row.author_name },
+    body: row.body,
+    path: row.path,
+    side: row.side,
+    line: row.line,
+    createdAt: row.created_at,
+  };
 }

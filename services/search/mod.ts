@@ -4,5 +4,6 @@ export {
   type FoundProject,
   ProjectSearch,
   type ProjectSearchOptions,
+  requireWords,
   type SearchRequest,
 } from "./project_search.ts";

@@ -1,4 +1,4 @@
-import { NotFound, Unavailable } from "../errors.ts";
+import { Invalid, NotFound, Unavailable } from "../errors.ts";
 import type { EventLog } from "../events/mod.ts";
 import type { SearchKind, SearchMatch, SearchOptions, SearchResult } from "../fossil/mod.ts";
 import type { Principal } from "../identity/mod.ts";
@@ -130,4 +130,10 @@ export class ProjectSearch {
       stop();
     }
   }
+}
+
+/** @throws Invalid if there is nothing to search for */
+export function requireWords(q: string): string {
+  if (q.trim() === "") throw new Invalid("Query parameter 'q' is required");
+  return q;
 }

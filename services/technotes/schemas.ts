@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { TEXT_BOUNDS } from "../fossil/front/mod.ts";
+import { htmlSchema, pageFields, timestampSchema } from "../projects/schemas.ts";
 import { lineSchema, longTextSchema, trimmedLineSchema } from "../validation/schemas.ts";
 
 /** Longest text of a note, in characters. */
@@ -44,6 +45,34 @@ export const technoteChangeSchema = z.object({
         "the edit follows the newest version",
     ),
 });
+
+const technoteFields = {
+  id: z.string().meta({ description: "Shared by all versions" }),
+  uuid: z.string(),
+  timestamp: timestampSchema,
+  last_modified: timestampSchema,
+  user: z.string(),
+  comment: z.string(),
+  color: z.string().nullable().meta({ description: "Background in the timeline" }),
+  tags: z.array(z.string()).readonly(),
+};
+
+export const technotesSchema = z.object({
+  technotes: z.array(z.object(technoteFields)).readonly(),
+  ...pageFields,
+}).meta({ id: "Technotes" });
+
+export const technoteSchema = z.object({
+  ...technoteFields,
+  mimetype: z.string(),
+  content: z.string(),
+  content_html: htmlSchema,
+  versions: z.array(z.object({
+    uuid: z.string(),
+    timestamp: timestampSchema,
+    user: z.string(),
+  })).readonly(),
+}).meta({ id: "Technote" });
 
 export type NewTechnoteRequest = z.infer<typeof newTechnoteSchema>;
 export type TechnoteChange = z.infer<typeof technoteChangeSchema>;

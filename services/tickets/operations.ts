@@ -13,6 +13,7 @@ import {
 } from "../projects/operation.ts";
 import {
   boundedNumber,
+  given,
   htmlParameter,
   idSchema,
   pageOf,
@@ -432,10 +433,4 @@ async function withHtml(texts: ProjectTexts, project: Project, ticket: ReturnTyp
     body_html,
     comments: comments.map((comment, index) => ({ ...comment, comment_html: html[index] ?? "" })),
   };
-}
-
-/** The fields of an object that have a value. */
-function given<Fields extends object>(fields: Fields) {
-  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> };
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Selectable } from "kysely";
 import { type Database, statement, type Tables } from "../database/mod.ts";
-import { Conflict, NotFound, TooLarge, Unavailable } from "../errors.ts";
+import { Conflict, NotFound, TooLarge, TooMany, Unavailable } from "../errors.ts";
 import { type FreeSpace, renameSynced } from "../kernel/files.ts";
 import { MAX_ARTIFACT_BYTES } from "../fossil/front/mod.ts";
 import type { Log } from "../log.ts";
@@ -14,8 +14,7 @@ import {
 import type { ReleaseRequest, Releases } from "../releases/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { newUlid } from "../ulid.ts";
-import { requireRoom } from "./upload_room.ts";
-import { targetOf, type UploadView, viewOf } from "./upload_view.ts";
+import type { UploadView } from "./schemas.ts";
 
 type Row = Selectable<Tables["uploads"]>;
 
@@ -25,6 +24,8 @@ const LIFETIME = 24 * 60 * 60 * 1000;
 const FINISHED_LIFETIME = 60 * 60 * 1000;
 /** Pause between two removals of expired uploads, in milliseconds. */
 const SWEEP_INTERVAL = 60 * 60 * 1000;
+/** Most unfinished uploads of one project, and of one uploader in it. */
+const [MAX_UPLOADS, MAX_UPLOADS_OF_ONE] = [100, 20];
 /** Finished uploads kept for one project. */
 const MAX_FINISHED = 1000;
 
@@ -346,7 +347,19 @@ export class Uploads {
   }
 
   async #viewOf(row: Row): Promise<UploadView> {
-    return viewOf(row, await this.#offsetOf(row));
+    const { id, content_type, total_bytes, created_at, expires_at, finished_at } = row;
+    const { tag, name } = targetOf(row);
+    return {
+      id,
+      tag_name: tag,
+      name,
+      content_type,
+      offset: await this.#offsetOf(row),
+      length: total_bytes,
+      is_finished: finished_at !== null,
+      created_at: new Date(created_at).toISOString(),
+      expires_at: new Date(expires_at).toISOString(),
+    };
   }
 
   #pathOf({ id }: Pick<Row, "id">): string {
@@ -382,4 +395,52 @@ async function removeFile(path: string): Promise<void> {
   await Deno.remove(path).catch((error) => {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   });
+}
+
+/**
+ * Checks that a project has room for one more upload.
+ *
+ * @param open its unfinished uploads
+ * @param asked bytes of the new one, the key of its uploader, and most bytes of all together
+ * @throws TooMany if those of the uploader or of the project would exceed a bound
+ */
+function requireRoom(
+  open: readonly Row[],
+  { length, key, maxBytes }: {
+    readonly length: number;
+    readonly key: string;
+    readonly maxBytes: number;
+  },
+): void {
+  const own = open.filter(({ uploader_key }) => uploader_key === key);
+  if (own.length >= MAX_UPLOADS_OF_ONE) {
+    throw new TooMany(
+      `You have ${MAX_UPLOADS_OF_ONE} unfinished uploads in this project; end one of them`,
+    );
+  }
+  if (own.length > 0 && bytesOf(own) + length > maxBytes / 2) {
+    throw new TooMany(
+      `Your unfinished uploads would take more than half of the project's ${maxBytes} bytes; ` +
+        "end one of them",
+    );
+  }
+  if (open.length >= MAX_UPLOADS) {
+    throw new TooMany(`The project has ${MAX_UPLOADS} unfinished uploads; end one of them`);
+  }
+  if (bytesOf(open) + length > maxBytes) {
+    throw new TooMany(
+      `The project's unfinished uploads would take more than ${maxBytes} bytes together; end one ` +
+        "of them",
+    );
+  }
+}
+
+/** Bytes of uploads once they are complete. */
+function bytesOf(uploads: readonly Row[]): number {
+  return uploads.reduce((sum, { total_bytes }) => sum + total_bytes, 0);
+}
+
+/** The release of an upload, and the name of its file. */
+function targetOf({ target }: Row): { readonly tag: string; readonly name: string } {
+  return JSON.parse(target);
 }

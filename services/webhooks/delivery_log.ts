@@ -2,7 +2,8 @@ import { type Database, type Statement, statement, type Tables } from "../databa
 import { Conflict, NotFound } from "../errors.ts";
 import type { Updateable } from "kysely";
 import { newUlid } from "../ulid.ts";
-import { type DeliveryRow, type DeliveryView, viewOfDelivery, type Webhook } from "./records.ts";
+import { type DeliveryRow, viewOfDelivery, type Webhook } from "./records.ts";
+import type { DeliveryView } from "./schemas.ts";
 
 /** Finished deliveries kept for each webhook. */
 const KEPT = 1000;

@@ -2,7 +2,7 @@
  * Webhooks of projects: signed according to Standard Webhooks, sent from a log of deliveries that
  * survives restarts, and never to addresses inside the network. See README.md.
  */
-export type { DeliveryView, WebhookView } from "./records.ts";
+export type { DeliveryView, IssuedWebhook, WebhookView } from "./schemas.ts";
 export { type SenderOptions, WebhookSender } from "./sender.ts";
 export { type SecretKey, secretOf } from "./signatures.ts";
-export { type IssuedWebhook, type WebhookOwner, Webhooks } from "./webhooks.ts";
+export { type WebhookOwner, Webhooks } from "./webhooks.ts";

@@ -1,5 +1,6 @@
 import type { Selectable } from "kysely";
 import type { Tables } from "../database/mod.ts";
+import type { DeliveryView, WebhookView } from "./schemas.ts";
 
 /** How long the previous secret also signs after a new one is made, in milliseconds. */
 const SECRETS_OVERLAP = 24 * 60 * 60_000;
@@ -19,32 +20,6 @@ export interface Webhook {
   readonly cursor: number;
   readonly failingSince: number | null;
   readonly createdAt: number;
-}
-
-/** A webhook as the API shows it. */
-export interface WebhookView {
-  readonly id: string;
-  readonly project: string | null;
-  readonly url: string;
-  readonly types: readonly string[];
-  readonly active: boolean;
-  readonly failing_since: string | null;
-  readonly created_at: string;
-}
-
-/** A delivery as the API shows it. */
-export interface DeliveryView {
-  readonly id: string;
-  readonly type: string;
-  readonly event: number | null;
-  readonly status: "pending" | "delivered" | "failed";
-  readonly attempts: number;
-  readonly next_attempt_at: string | null;
-  readonly response_status: number | null;
-  readonly error: string | null;
-  readonly milliseconds: number | null;
-  readonly created_at: string;
-  readonly finished_at: string | null;
 }
 
 export type DeliveryRow = Selectable<Tables["webhook_deliveries"]>;

@@ -14,8 +14,8 @@ import { type Caller, originOf } from "../identity/mod.ts";
 import { type Project, projectEvent, type Projects } from "../projects/mod.ts";
 import { newUlid } from "../ulid.ts";
 import { DeliveryLog } from "./delivery_log.ts";
-import { viewOfWebhook, type Webhook, webhookOf, type WebhookView } from "./records.ts";
-import type { NewWebhook, WebhookChange } from "./schemas.ts";
+import { viewOfWebhook, type Webhook, webhookOf } from "./records.ts";
+import type { IssuedWebhook, NewWebhook, WebhookChange, WebhookView } from "./schemas.ts";
 import { type SecretKey, secretOf } from "./signatures.ts";
 
 /** Most webhooks of one project, and most that get the events of all projects. */
@@ -28,11 +28,6 @@ export interface WebhooksOptions {
   readonly key: SecretKey;
   /** Unix milliseconds. */
   readonly clock: () => number;
-}
-
-/** A webhook with its secret, which is shown once. */
-export interface IssuedWebhook extends WebhookView {
-  readonly secret: string;
 }
 
 /** The project of a webhook; null for all projects. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Conflict, TooSlow } from "../errors.ts";
-import type { WikiDiff, WikiPage } from "../fossil/mod.ts";
+import type { WikiPage } from "../fossil/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import { actorOf, type Project } from "../projects/mod.ts";
 import { Created, operation, type OperationCall, RepositoryRead } from "../projects/operation.ts";
@@ -138,7 +138,7 @@ export const getWikiDiff = operation(
     isRead: true,
   },
   (_services, { name, from, to }) =>
-    new RepositoryRead<WikiDiff>((repository) =>
+    new RepositoryRead((repository) =>
       repository.json.wikiDiff({
         name,
         ...(from === undefined ? {} : { from }),

@@ -55,7 +55,7 @@ Deno.test("a folder of services is imported through its mod.ts", () => {
 });
 
 Deno.test("pages take only types from routes", () => {
-  const schemas = "../../routes/projects/timeline.ts";
+  const schemas = "../../routes/projects/list.ts";
   const values = [
     `import { schema } from "${schemas}";`,
     `import { type Schema, schema } from "${schemas}";`,

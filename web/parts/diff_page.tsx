@@ -1,6 +1,7 @@
 /** The part of a page that shows what two check-ins differ in, page by page. */
 import type { z } from "zod";
-import type { diffSchema } from "../../routes/projects/reading_schemas.ts";
+import { getDiff } from "../../services/code/operations.ts";
+import type { diffSchema } from "../../services/code/schemas.ts";
 import type { CodeProject } from "../code_project.ts";
 import { type Query, type Visit, withQuery } from "../visit.ts";
 import {
@@ -36,14 +37,14 @@ export async function readDiff(project: CodeProject, query: Query): Promise<Diff
     ...(visit.query("context") === "all" ? { context: 1000 } : {}),
     ...(visit.query("whitespace") === "ignore" ? { whitespace: "ignore" } : {}),
   };
-  return await project.read<DiffAnswer>("/api/diff", { ...query, ...range, ...options });
+  return await project.invoke(getDiff, { ...query, ...range, ...options });
 }
 
 /** A diff as text, for `patch` and `git apply`. */
-export async function patchOf({ visit, slug }: CodeProject, query: Query): Promise<Response> {
-  const { files } = await visit.read<DiffAnswer>(slug, "/api/diff", query);
+export async function patchOf(project: CodeProject, query: Query): Promise<Response> {
+  const { files } = await project.invoke(getDiff, query);
   const text = files.map(({ diff }) => diff).join("");
-  return visit.context.text(text, 200, { "Cache-Control": "private, no-cache" });
+  return project.visit.context.text(text, 200, { "Cache-Control": "private, no-cache" });
 }
 
 /** The files of a diff with their lines, a list of them, and the ways to look at them. */

@@ -2,8 +2,8 @@
 import { ChevronDown, File, FileSymlink, Folder, GitBranch } from "lucide-static";
 import type { z } from "zod";
 import { shownText } from "../../services/fossil/front/mod.ts";
-import type { branchesSchema, tagsSchema } from "../../routes/projects/names.ts";
-import type { treeSchema } from "../../routes/projects/reading_schemas.ts";
+import { getCheckin, listBranches, listTags } from "../../services/code/operations.ts";
+import type { branchesSchema, tagsSchema, treeSchema } from "../../services/code/schemas.ts";
 import type { ProjectAddresses } from "../addresses.ts";
 import type { CodeProject } from "../code_project.ts";
 import { Icon } from "./icon.tsx";
@@ -83,8 +83,8 @@ export async function readBranchesAndTags(
   project: CodeProject,
 ): Promise<Pick<Names, "branches" | "tags">> {
   const [{ branches }, { tags }] = await Promise.all([
-    project.read<z.output<typeof branchesSchema>>("/api/branches"),
-    project.read<z.output<typeof tagsSchema>>("/api/tags"),
+    project.invoke(listBranches, {}),
+    project.invoke(listTags, {}),
   ]);
   return { branches, tags };
 }
@@ -93,9 +93,7 @@ export async function readBranchesAndTags(
 export async function readNames(project: CodeProject, checkin: string): Promise<Names> {
   const { branches, tags } = await readBranchesAndTags(project);
   const isListed = [...branches, ...tags].some(({ name }) => name === checkin);
-  const named = isListed
-    ? null
-    : await project.read<NamedCheckin>(`/api/checkin/${encodeURIComponent(checkin)}`);
+  const named = isListed ? null : await project.invoke(getCheckin, { uuid: checkin });
   return { branches, tags, named };
 }
 

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { ProjectApi } from "../../../routes/projects/project_api.ts";
-import { OPERATION_ROUTES } from "../../../routes/projects/operation_table.ts";
+import { OPERATION_ROUTES as ON_SERVER } from "../../../routes/operation_table.ts";
+import { OPERATION_ROUTES as IN_PROJECTS } from "../../../routes/projects/operation_table.ts";
 import { PROJECT_ROUTES } from "../../../routes/projects/table.ts";
 import { ROUTES } from "../../../routes/table.ts";
-import { operationTable } from "../../../scripts/operation_table.ts";
+import { projectTable, serverTable } from "../../../scripts/operation_table.ts";
 import { Forbidden, Invalid, NotFound, Unavailable } from "../../../services/errors.ts";
 import type { Caller, Scope } from "../../../services/identity/mod.ts";
 import { createTicket, getTicket, listTickets } from "../../../services/tickets/operations.ts";
@@ -11,17 +12,24 @@ import { BY_OPERATOR } from "../../support/services.ts";
 import { withProject } from "../../support/projects.ts";
 
 /** Routes that are no operations yet. A change that makes one an operation lowers the number. */
-const LEFT = 227;
+const LEFT = 42;
 
 Deno.test("routes become operations, and never the other way", () => {
   const all = Object.keys(PROJECT_ROUTES).length + Object.keys(ROUTES).length;
-  assert.equal(all - Object.keys(OPERATION_ROUTES).length, LEFT);
+  const operations = [ON_SERVER, IN_PROJECTS].flatMap((table) => Object.keys(table));
+  assert.equal(all - operations.length, LEFT);
 });
 
-Deno.test("the table of operations is what `deno task reference` writes", async () => {
-  const place = new URL("../../../routes/projects/operation_table.ts", import.meta.url);
+Deno.test("the tables of operations are what `deno task reference` writes", async () => {
   const plain = (text: string) => text.replace(/\s+/g, "").replace(/,([\]}])/g, "$1");
-  assert.equal(plain(await Deno.readTextFile(place)), plain(operationTable()));
+  const texts = {
+    "projects/operation_table.ts": projectTable(),
+    "operation_table.ts": await serverTable(),
+  };
+  for (const [path, text] of Object.entries(texts)) {
+    const place = new URL(`../../../routes/${path}`, import.meta.url);
+    assert.equal(plain(await Deno.readTextFile(place)), plain(text), path);
+  }
 });
 
 Deno.test("an operation that is called in this process checks what its route checks", async () => {

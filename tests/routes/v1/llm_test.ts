@@ -15,7 +15,7 @@ Deno.test("/v1/llm is the operator's alone", async () => {
     await api.expect([
       ...byEverybody(`GET ${BACKENDS}`, ["operator"], 200),
       ...byEverybody(`POST ${BACKENDS}`, ["operator"], 400),
-      ...byEverybody(`PUT ${BACKENDS}/nothing`, ["operator"], 404),
+      ...byEverybody(`PUT ${BACKENDS}/nothing`, ["operator"], 400),
       ...byEverybody(`DELETE ${BACKENDS}/nothing`, ["operator"], 404),
       ...byEverybody(`GET ${BACKENDS}/nothing/models`, ["operator"], 404),
       ...byEverybody("POST /v1/llm/discover", ["operator"], 200),

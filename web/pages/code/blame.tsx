@@ -1,6 +1,7 @@
 import { raw } from "hono/html";
 import type { z } from "zod";
-import type { blameSchema } from "../../../routes/projects/reading_schemas.ts";
+import { getBlame } from "../../../services/code/operations.ts";
+import type { blameSchema } from "../../../services/code/schemas.ts";
 import { definePage, type View } from "../../page.ts";
 import { GoToLine, LineNumber, LinePager } from "../../parts/code.tsx";
 import { PathLinks, readNames, shortName, Switcher } from "../../parts/files.tsx";
@@ -33,7 +34,7 @@ async function show(visit: Visit): Promise<View | Response> {
     return visit.context.redirect(`${withQuery(to.blame(checkin, path), { first })}#L${line}`, 303);
   }
   const [blame, names] = await Promise.all([
-    project.read<Blame>("/api/blame", { checkin, path }),
+    project.invoke(getBlame, { checkin, path }),
     readNames(project, checkin),
   ]);
   const total = blame.lines.length;

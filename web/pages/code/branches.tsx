@@ -1,4 +1,6 @@
+import { listBranches } from "../../../services/code/operations.ts";
 import { shownText } from "../../../services/fossil/front/mod.ts";
+import { getProject } from "../../../services/projects/operations.ts";
 import { definePage, type View } from "../../page.ts";
 import { BranchPurpose } from "../../parts/branch_purpose.tsx";
 import { type Branches, CheckinLink, hasAddress } from "../../parts/files.tsx";
@@ -25,8 +27,8 @@ const STATUSES = [
 async function show(visit: Visit): Promise<View> {
   const project = new CodeProject(visit);
   const [{ branches }, { main_branch }] = await Promise.all([
-    project.read<{ branches: Branches }>("/api/branches", { divergence: true }),
-    project.read<{ main_branch: string }>("/api/project"),
+    project.invoke(listBranches, { divergence: "true" }),
+    project.invoke(getProject, {}),
   ]);
   const wanted = visit.query("q")?.toLowerCase() ?? "";
   const status = visit.query("status") ?? "";

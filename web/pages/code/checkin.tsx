@@ -1,7 +1,9 @@
 import type { z } from "zod";
 import { shownText } from "../../../services/fossil/front/mod.ts";
-import type { checkinStatusSchema } from "../../../routes/projects/checks.ts";
-import type { checkinDetailSchema } from "../../../routes/projects/reading_schemas.ts";
+import { getCheckinStatus } from "../../../services/checks/operations.ts";
+import type { CheckinStatus } from "../../../services/checks/schemas.ts";
+import { getCheckin } from "../../../services/code/operations.ts";
+import type { checkinDetailSchema } from "../../../services/code/schemas.ts";
 import { definePage, type View } from "../../page.ts";
 import { BranchPurpose } from "../../parts/branch_purpose.tsx";
 import { DiffPart, layoutOf, patchOf, readDiff } from "../../parts/diff_page.tsx";
@@ -19,7 +21,6 @@ export const page = definePage({
 });
 
 type Detail = z.output<typeof checkinDetailSchema>;
-type Status = z.output<typeof checkinStatusSchema>;
 
 /** Most other check-ins that are named. */
 const MAX_NAMED = 20;
@@ -28,11 +29,10 @@ async function show(visit: Visit): Promise<View | Response> {
   const project = new CodeProject(visit);
   const name = visit.param("uuid");
   if (visit.query("format") === "patch") return await patchOf(project, { to: name });
-  const part = encodeURIComponent(name);
   const [detail, diff, status] = await Promise.all([
-    project.read<Detail>(`/api/checkin/${part}`, { max_files: 0 }),
+    project.invoke(getCheckin, { uuid: name, max_files: 0 }),
     readDiff(project, { to: name }),
-    project.read<Status>("/api/status", { checkin: name }),
+    project.invoke(getCheckinStatus, { checkin: name }),
   ]);
   const body = (
     <>
@@ -57,7 +57,7 @@ async function show(visit: Visit): Promise<View | Response> {
 interface HeadProps {
   readonly project: CodeProject;
   readonly detail: Detail;
-  readonly status: Status;
+  readonly status: CheckinStatus;
 }
 
 function CheckinHead({ project, detail, status }: HeadProps) {
@@ -159,7 +159,7 @@ const LOOKS: Readonly<Record<string, string>> = {
   pending: "warn",
 };
 
-function Checks({ status }: { readonly status: Status }) {
+function Checks({ status }: { readonly status: CheckinStatus }) {
   if (status.checks.length === 0) return null;
   return (
     <div>

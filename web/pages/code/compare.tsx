@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import type { comparisonSchema } from "../../../routes/projects/reading_schemas.ts";
+import { compareCheckins } from "../../../services/code/operations.ts";
+import type { comparisonSchema } from "../../../services/code/schemas.ts";
 import { Invalid } from "../../../services/errors.ts";
 import { definePage, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
@@ -23,7 +24,7 @@ import { type Visit, withQuery } from "../../visit.ts";
 export const page = definePage({
   opens: "anybody",
   show,
-  json: (visit) => withQuery("/api/diff", { ...sidesOf(visit), common: !isDirect(visit) }),
+  json: (visit) => withQuery("/api/diff", { ...sidesOf(visit), common: commonOf(visit) }),
 });
 
 type Comparison = z.output<typeof comparisonSchema>;
@@ -36,6 +37,10 @@ const SUGGESTED = 100;
 
 function isDirect(visit: Visit): boolean {
   return visit.query("view") === "direct";
+}
+
+function commonOf(visit: Visit) {
+  return isDirect(visit) ? "false" : "true";
 }
 
 /**
@@ -62,11 +67,11 @@ async function show(visit: Visit): Promise<View | Response> {
   if (visit.param("range") === "") return await askForSides(project, asked);
   const { from, to } = sidesOf(visit);
   if (visit.query("format") === "patch") {
-    return await patchOf(project, { from, to, common: !isDirect(visit) });
+    return await patchOf(project, { from, to, common: commonOf(visit) });
   }
   const [diff, compared, names] = await Promise.all([
-    readDiff(project, { from, to, common: !isDirect(visit) }),
-    project.read<Comparison>("/api/compare", { from, to, per_page: CHECKINS }),
+    readDiff(project, { from, to, common: commonOf(visit) }),
+    project.invoke(compareCheckins, { from, to, per_page: CHECKINS }),
     suggested(project),
   ]);
   const body = (

@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import type { contributorsSchema } from "../../../routes/projects/names.ts";
+import { listContributors } from "../../../services/code/operations.ts";
+import type { contributorsSchema } from "../../../services/code/schemas.ts";
 import { definePage, type View } from "../../page.ts";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { PublicHead } from "../../parts/public_head.tsx";
@@ -17,7 +18,7 @@ const PER_PAGE = 50;
 
 async function show(visit: Visit): Promise<View> {
   const project = new CodeProject(visit);
-  const { contributors, months } = await project.read<Contributions>("/api/contributors");
+  const { contributors, months } = await project.invoke(listContributors, {});
   const wanted = visit.query("q")?.toLowerCase() ?? "";
   const found = contributors.filter(({ user }) => user.toLowerCase().includes(wanted));
   const pages = Math.max(1, Math.ceil(found.length / PER_PAGE));

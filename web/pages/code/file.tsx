@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import type { fileLinesSchema, historySchema } from "../../../routes/projects/reading_schemas.ts";
+import { getFileHistory, getFileLines } from "../../../services/code/operations.ts";
+import type { fileLinesSchema, historySchema } from "../../../services/code/schemas.ts";
 import { definePage, type View } from "../../page.ts";
 import { CodeLines, GoToLine, LinePager, sizeOf } from "../../parts/code.tsx";
 import {
@@ -44,9 +45,9 @@ async function show(visit: Visit): Promise<View | Response> {
   const first = isRendered ? 1 : Math.max(1, numberIn(visit, "first"));
   const count = isRendered ? LINES_OF_TEXT : LINES_OF_PAGE;
   const [file, names, { checkins: [change] }] = await Promise.all([
-    project.read<FileLines>("/api/lines", { checkin, path, first, count }),
+    project.invoke(getFileLines, { checkin, path, first, count }),
     readNames(project, checkin),
-    project.read<z.output<typeof historySchema>>("/api/history", { checkin, path, per_page: 1 }),
+    project.invoke(getFileHistory, { checkin, path, per_page: 1 }),
   ]);
   const body = (
     <>

@@ -1,5 +1,5 @@
-import type { z } from "zod";
-import type { historySchema } from "../../../routes/projects/reading_schemas.ts";
+import { getFileHistory } from "../../../services/code/operations.ts";
+import { getProject } from "../../../services/projects/operations.ts";
 import { definePage, type View } from "../../page.ts";
 import { ChangeBadge } from "../../parts/diff.tsx";
 import { CheckinLink, firstLine, PathLinks } from "../../parts/files.tsx";
@@ -16,8 +16,6 @@ export const page = definePage({
 });
 
 const PER_PAGE = 50;
-
-type History = z.output<typeof historySchema>;
 
 function queryOf(visit: Visit) {
   const everywhere = visit.query("everywhere") === "true" ? "true" : undefined;
@@ -36,8 +34,8 @@ async function show(visit: Visit): Promise<View> {
   const query = queryOf(visit);
   const { path, checkin, everywhere } = query;
   const [history, { main_branch }] = await Promise.all([
-    project.read<History>("/api/history", query),
-    project.read<{ main_branch: string }>("/api/project"),
+    project.invoke(getFileHistory, query),
+    project.invoke(getProject, {}),
   ]);
   const at = checkin ?? main_branch;
   const body = (

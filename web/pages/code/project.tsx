@@ -1,21 +1,25 @@
 import { Star } from "lucide-static";
 import type { z } from "zod";
-import type { checkinStatusSchema } from "../../../routes/projects/checks.ts";
-import type { branchesSchema, tagsSchema } from "../../../routes/projects/names.ts";
-import type { projectSchema } from "../../../routes/projects/project.ts";
-import type { releaseListSchema } from "../../../routes/projects/releases.ts";
-import type { timelineSchema } from "../../../routes/projects/timeline.ts";
+import { getCheckinStatus } from "../../../services/checks/operations.ts";
+import * as code from "../../../services/code/operations.ts";
+import type { timelineSchema } from "../../../services/code/schemas.ts";
+import { getProject, starProject, unstarProject } from "../../../services/projects/operations.ts";
+import type { projectSchema } from "../../../services/projects/schemas.ts";
+import { listReleases } from "../../../services/releases/operations.ts";
+import type { releaseListSchema } from "../../../services/releases/schemas.ts";
 import { NotFound } from "../../../services/errors.ts";
 import type { Statistics } from "../../../services/fossil/mod.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import {
+  type Branches,
   CheckinLink,
   firstLine,
   inOrder,
   Listing,
   readmeOf,
   Switcher,
+  type Tags,
   type Tree,
 } from "../../parts/files.tsx";
 import { ButtonForm } from "../../parts/form.tsx";
@@ -42,8 +46,8 @@ const MAX_ENTRIES = 200;
 export interface ProjectFigures {
   readonly project: z.output<typeof projectSchema>;
   readonly tree: Tree | null;
-  readonly branches: z.output<typeof branchesSchema>["branches"];
-  readonly tags: z.output<typeof tagsSchema>["tags"];
+  readonly branches: Branches;
+  readonly tags: Tags;
   readonly releases: z.output<typeof releaseListSchema>["releases"];
   readonly contributors: Contributions["contributors"];
   readonly newest: z.output<typeof timelineSchema>["checkins"][number] | undefined;
@@ -92,26 +96,24 @@ async function read(project: CodeProject): Promise<ProjectFigures> {
   const { visit, slug } = project;
   const [shown, tree, { branches }, { tags }, { releases }, { contributors }, counts] =
     await Promise.all([
-      project.read<ProjectFigures["project"]>("/api/project"),
-      project.read<Tree>("/api/tree").catch((error) => {
+      project.invoke(getProject, {}),
+      project.invoke(code.getTree, {}).catch((error) => {
         if (error instanceof NotFound) return null;
         throw error;
       }),
-      project.read<z.output<typeof branchesSchema>>("/api/branches"),
-      project.read<z.output<typeof tagsSchema>>("/api/tags"),
-      project.read<z.output<typeof releaseListSchema>>("/api/releases"),
-      project.read<Contributions>("/api/contributors"),
+      project.invoke(code.listBranches, {}),
+      project.invoke(code.listTags, {}),
+      project.invoke(listReleases, {}),
+      project.invoke(code.listContributors, {}),
       visit.figures(slug),
     ]);
-  const { checkins: [newest] } = await project.read<z.output<typeof timelineSchema>>(
-    "/api/timeline",
-    { branch: shown.main_branch, per_page: 1 },
-  );
+  const { checkins: [newest] } = await project.invoke(code.getTimeline, {
+    branch: shown.main_branch,
+    per_page: 1,
+  });
   const { checks } = newest === undefined
     ? { checks: [] }
-    : await project.read<z.output<typeof checkinStatusSchema>>("/api/status", {
-      checkin: newest.uuid,
-    });
+    : await visit.invoke(slug, getCheckinStatus, { checkin: newest.uuid });
   const isChecked = checks.length > 0;
   return {
     project: shown,
@@ -339,6 +341,6 @@ function StarButton({ project }: { readonly project: CodeProject }) {
 
 async function star(visit: Visit, isStarred: boolean): Promise<Leads> {
   const { slug, to } = new CodeProject(visit);
-  await visit.change(slug, isStarred ? "PUT" : "DELETE", "/api/star");
+  await visit.invoke(slug, isStarred ? starProject : unstarProject, {});
   return { to: to.home };
 }

@@ -1,4 +1,9 @@
 /** What members do with releases: make one, publish a draft, delete one. */
+import {
+  changeRelease,
+  createRelease,
+  deleteRelease,
+} from "../../../services/releases/operations.ts";
 import { ButtonForm, Form, TextArea, TextField } from "../../parts/form.tsx";
 import { CodeProject } from "../../code_project.ts";
 import type { Leads } from "../../page.ts";
@@ -68,7 +73,7 @@ export async function create(visit: Visit): Promise<Leads> {
   const [tag, name, checkin] = ["tag_name", "name", "checkin"]
     .map((field) => visit.entered(field).trim());
   const isDraft = visit.entered("is_draft") === "true";
-  await visit.change(slug, "POST", "/api/releases", {
+  await visit.invoke(slug, createRelease, {
     tag_name: tag,
     ...(name === "" ? {} : { name }),
     ...(checkin === "" ? {} : { checkin }),
@@ -81,16 +86,12 @@ export async function create(visit: Visit): Promise<Leads> {
 
 export async function publish(visit: Visit): Promise<Leads> {
   const { slug, to } = new CodeProject(visit);
-  await visit.change(slug, "PATCH", pathOf(visit), { is_draft: false });
+  await visit.invoke(slug, changeRelease, { tag: visit.entered("tag"), is_draft: false });
   return { to: to.at("/releases"), notice: "The release is published." };
 }
 
 export async function drop(visit: Visit): Promise<Leads> {
   const { slug, to } = new CodeProject(visit);
-  await visit.change(slug, "DELETE", pathOf(visit));
+  await visit.invoke(slug, deleteRelease, { tag: visit.entered("tag") });
   return { to: to.at("/releases"), notice: "The draft is deleted. Its tag stays." };
-}
-
-function pathOf(visit: Visit): string {
-  return `/api/releases/${encodeURIComponent(visit.entered("tag"))}`;
 }

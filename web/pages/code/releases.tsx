@@ -1,6 +1,7 @@
 import { Download } from "lucide-static";
 import type { z } from "zod";
-import type { releaseListSchema } from "../../../routes/projects/releases.ts";
+import { listReleases } from "../../../services/releases/operations.ts";
+import type { releaseListSchema } from "../../../services/releases/schemas.ts";
 import { anchorOfRelease } from "../../addresses.ts";
 import { definePage, type View } from "../../page.ts";
 import { sizeOf } from "../../parts/code.tsx";
@@ -29,7 +30,7 @@ type Release = z.output<typeof releaseListSchema>["releases"][number];
 
 async function show(visit: Visit): Promise<View> {
   const project = new CodeProject(visit);
-  const { releases } = await project.read<{ releases: Release[] }>("/api/releases");
+  const { releases } = await visit.invoke(project.slug, listReleases, {});
   const pages = Math.max(1, Math.ceil(releases.length / PER_PAGE));
   const page = Math.min(visit.pageNumber, pages);
   const alone = visit.query("tag");

@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import type { searchSchema } from "../../../routes/projects/search.ts";
+import { searchProject } from "../../../services/search/operations.ts";
+import type { searchSchema } from "../../../services/search/schemas.ts";
 import type { SearchMatch } from "../../../services/fossil/mod.ts";
 import { definePage, type View } from "../../page.ts";
 import { Empty, Pager } from "../../parts/lists.tsx";
@@ -30,7 +31,7 @@ async function show(visit: Visit): Promise<View> {
   const per_page = kind === undefined ? FEW : PER_PAGE;
   const answers = q === "" ? [] : await Promise.all(
     kinds.map(([name]) =>
-      project.read<Found>("/api/search", { q, kind: name, page: visit.pageNumber, per_page })
+      project.invoke(searchProject, { q, kind: name, page: visit.pageNumber, per_page })
     ),
   );
   const total = answers.reduce((sum, answer) => sum + answer.total, 0);

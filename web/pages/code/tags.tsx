@@ -1,6 +1,7 @@
+import { listTags } from "../../../services/code/operations.ts";
 import { shownText } from "../../../services/fossil/front/mod.ts";
 import { definePage, type View } from "../../page.ts";
-import { CheckinLink, hasAddress, type Tags } from "../../parts/files.tsx";
+import { CheckinLink, hasAddress } from "../../parts/files.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { Time } from "../../parts/time.tsx";
 import { CodeProject } from "../../code_project.ts";
@@ -14,7 +15,7 @@ const PER_PAGE = 100;
 async function show(visit: Visit): Promise<View> {
   const project = new CodeProject(visit);
   const { to } = project;
-  const { tags } = await project.read<{ tags: Tags }>("/api/tags");
+  const { tags } = await project.invoke(listTags, {});
   const wanted = visit.query("q")?.toLowerCase() ?? "";
   const found = tags.filter(({ name }) => name.toLowerCase().includes(wanted));
   const pages = Math.max(1, Math.ceil(found.length / PER_PAGE));

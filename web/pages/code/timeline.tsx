@@ -1,8 +1,8 @@
 import type { Child } from "hono/jsx";
 import type { z } from "zod";
 import { shownText } from "../../../services/fossil/front/mod.ts";
-import type { branchesSchema } from "../../../routes/projects/names.ts";
-import type { activitySchema, timelineSchema } from "../../../routes/projects/timeline.ts";
+import { getActivity, getTimeline, listBranches } from "../../../services/code/operations.ts";
+import type { activitySchema, timelineSchema } from "../../../services/code/schemas.ts";
 import type { ProjectAddresses } from "../../addresses.ts";
 import { definePage, type View } from "../../page.ts";
 import { activityWords } from "../../parts/activity_words.ts";
@@ -23,10 +23,8 @@ export const page = definePage({
 
 const PER_PAGE = 50;
 
-export type Timeline = z.output<typeof timelineSchema>;
-export type TimelineCheckin = Timeline["checkins"][number];
-type Activity = z.output<typeof activitySchema>;
-type Event = Activity["events"][number];
+export type TimelineCheckin = z.output<typeof timelineSchema>["checkins"][number];
+type Event = z.output<typeof activitySchema>["events"][number];
 
 /** Kinds of events, with the words of the filter. Check-ins have their graph. */
 const KINDS = [
@@ -55,7 +53,7 @@ async function show(visit: Visit): Promise<View | Response> {
   const kind = KINDS.find(([name]) => name === visit.query("type"))?.[0] ?? "checkin";
   const paging = { page: visit.pageNumber, per_page: PER_PAGE };
   const [{ branches }, shown] = await Promise.all([
-    project.read<z.output<typeof branchesSchema>>("/api/branches"),
+    project.invoke(listBranches, {}),
     kind === "checkin"
       ? readCheckins(project, { ...filtersOf(visit), ...paging })
       : readEvents(project, { ...filtersOf(visit), kind, ...paging }),
@@ -99,7 +97,7 @@ interface Shown {
 }
 
 async function readCheckins(project: CodeProject, query: Query): Promise<Shown> {
-  const timeline = await project.read<Timeline>("/api/timeline", { ...query, graph: true });
+  const timeline = await project.invoke(getTimeline, { ...query, graph: "true" });
   const { total, checkins, graph = [] } = timeline;
   return {
     count: total === 1 ? "1 check-in" : `${total.toLocaleString("en")} check-ins`,
@@ -119,7 +117,7 @@ async function readEvents(
   project: CodeProject,
   { kind, user, before, after, page, per_page }: Query,
 ): Promise<Shown> {
-  const activity = await project.read<Activity>("/api/activity", {
+  const activity = await project.invoke(getActivity, {
     kind: kind === "all" ? undefined : kind,
     user,
     before,

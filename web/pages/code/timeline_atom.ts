@@ -1,8 +1,9 @@
+import { getTimeline } from "../../../services/code/operations.ts";
 import { firstLine } from "../../parts/files.tsx";
 import { definePage } from "../../page.ts";
 import { CodeProject } from "../../code_project.ts";
 import type { Visit } from "../../visit.ts";
-import { filtersOf, type Timeline, type TimelineCheckin } from "./timeline.tsx";
+import { filtersOf, type TimelineCheckin } from "./timeline.tsx";
 
 /** The timeline as a feed (Atom, RFC 4287), with the filters of the page. */
 export const page = definePage({ opens: "anybody", show });
@@ -12,7 +13,7 @@ const ENTRIES = 30;
 async function show(visit: Visit): Promise<Response> {
   const project = new CodeProject(visit);
   const query = { ...filtersOf(visit), per_page: ENTRIES };
-  const { checkins } = await project.read<Timeline>("/api/timeline", query);
+  const { checkins } = await project.invoke(getTimeline, query);
   const { origin } = visit;
   const { name, description, created_at } = project.view;
   const self = origin + visit.url.pathname + visit.url.search;

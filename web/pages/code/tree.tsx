@@ -1,3 +1,4 @@
+import { getFileLines, getTree } from "../../../services/code/operations.ts";
 import { definePage, type View } from "../../page.ts";
 import {
   CheckinLink,
@@ -35,7 +36,7 @@ async function show(visit: Visit): Promise<View> {
   const project = new CodeProject(visit);
   const { checkin, path } = placeOf(visit);
   const [tree, names] = await Promise.all([
-    project.read<Tree>("/api/tree", { checkin, path }),
+    project.invoke(getTree, { checkin, path }),
     readNames(project, checkin),
   ]);
   const entries = inOrder(tree.entries);
@@ -79,7 +80,7 @@ async function show(visit: Visit): Promise<View> {
 export async function readmeBelow(project: CodeProject, tree: Tree, checkin: string) {
   const name = readmeOf(tree)?.name ?? "";
   const path = tree.path === "" ? name : `${tree.path}/${name}`;
-  const file = await project.read<ReadFile>("/api/lines", { checkin: tree.checkin, path });
+  const file = await project.invoke(getFileLines, { checkin: tree.checkin, path });
   if (file.is_binary) return null;
   const rendered = await renderFile(project, file);
   return (
@@ -91,5 +92,3 @@ export async function readmeBelow(project: CodeProject, tree: Tree, checkin: str
     </section>
   );
 }
-
-type ReadFile = Parameters<typeof renderFile>[1] & { readonly is_binary: boolean };

@@ -1,5 +1,4 @@
-import type { z } from "zod";
-import type { threadsSchema } from "../../../routes/projects/reading_schemas.ts";
+import { beginThread, listThreads } from "../../../services/forum/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { Form, TextField } from "../../parts/form.tsx";
@@ -9,8 +8,6 @@ import { Time } from "../../parts/time.tsx";
 import { openProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 import { enteredPost, PostFields, previewOf } from "./post_form.tsx";
-
-type Threads = z.output<typeof threadsSchema>;
 
 /** The threads of a project's forum, and the form that begins one. */
 export const page = definePage({
@@ -24,7 +21,7 @@ export const page = definePage({
 async function show(visit: Visit): Promise<View> {
   if (visit.query("view") === "new") return await write(visit, false);
   const project = openProject(visit);
-  const { threads, page, total_pages } = await visit.read<Threads>(project.slug, "/api/forum", {
+  const { threads, page, total_pages } = await visit.invoke(project.slug, listThreads, {
     page: visit.pageNumber,
     per_page: 50,
   });
@@ -90,6 +87,6 @@ async function write(visit: Visit, isPreview: boolean): Promise<View> {
 async function save(visit: Visit): Promise<Leads> {
   const { slug, base } = openProject(visit);
   const thread = { title: visit.entered("title"), ...enteredPost(visit) };
-  const { uuid } = await visit.change<{ uuid: string }>(slug, "POST", "/api/forum", thread);
+  const { uuid } = await visit.invoke(slug, beginThread, thread);
   return { to: `${base}/forum/${uuid}`, notice: "The thread is begun." };
 }

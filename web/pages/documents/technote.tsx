@@ -1,3 +1,4 @@
+import { changeTechnote, getTechnote } from "../../../services/technotes/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { Prose } from "../../parts/prose.tsx";
@@ -5,7 +6,7 @@ import { Time } from "../../parts/time.tsx";
 import { openProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 import { previewOf } from "./post_form.tsx";
-import { enteredNote, type Technote, TechnoteForm } from "./technote_form.tsx";
+import { enteredNote, TechnoteForm } from "./technote_form.tsx";
 
 /** A technote: read, and edited with a preview. */
 export const page = definePage({
@@ -13,17 +14,16 @@ export const page = definePage({
   show,
   actions: { save, preview: (visit) => edit(visit, true) },
   keeps: ["save", "preview"],
-  json: pathOf,
+  json: (visit) => `/api/technotes/${encodeURIComponent(visit.param("id"))}`,
 });
-
-function pathOf(visit: Visit): string {
-  return `/api/technotes/${encodeURIComponent(visit.param("id"))}`;
-}
 
 async function show(visit: Visit): Promise<View> {
   if (visit.query("view") === "edit") return await edit(visit, false);
   const project = openProject(visit);
-  const note = await visit.read<Technote>(project.slug, pathOf(visit), { html: true });
+  const note = await visit.invoke(project.slug, getTechnote, {
+    id: visit.param("id"),
+    html: "true",
+  });
   const title = note.comment === "" ? "Technote" : note.comment;
   const body = (
     <>
@@ -59,7 +59,7 @@ async function show(visit: Visit): Promise<View> {
 async function edit(visit: Visit, isPreview: boolean): Promise<View> {
   const project = openProject(visit);
   project.access.require("write");
-  const note = await visit.read<Technote>(project.slug, pathOf(visit));
+  const note = await visit.invoke(project.slug, getTechnote, { id: visit.param("id") });
   const isOutdated = visit.refusal !== null && visit.entered("parent") !== note.uuid;
   const body = (
     <>
@@ -87,7 +87,8 @@ async function edit(visit: Visit, isPreview: boolean): Promise<View> {
 async function save(visit: Visit): Promise<Leads> {
   const { slug } = openProject(visit);
   const parent = visit.entered("parent");
-  await visit.change(slug, "PATCH", pathOf(visit), {
+  await visit.invoke(slug, changeTechnote, {
+    id: visit.param("id"),
     ...enteredNote(visit),
     ...(parent === "" ? {} : { parent }),
   });

@@ -1,5 +1,4 @@
-import type { z } from "zod";
-import type { technotesSchema } from "../../../routes/projects/reading_schemas.ts";
+import { createTechnote, listTechnotes } from "../../../services/technotes/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
@@ -8,8 +7,6 @@ import { openProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 import { previewOf } from "./post_form.tsx";
 import { enteredNote, TechnoteForm } from "./technote_form.tsx";
-
-type Technotes = z.output<typeof technotesSchema>;
 
 /** The technotes of a project, and the form for a new one. */
 export const page = definePage({
@@ -23,11 +20,10 @@ export const page = definePage({
 async function show(visit: Visit): Promise<View> {
   if (visit.query("view") === "new") return await write(visit, false);
   const project = openProject(visit);
-  const { technotes, page, total_pages } = await visit.read<Technotes>(
-    project.slug,
-    "/api/technotes",
-    { page: visit.pageNumber, per_page: 50 },
-  );
+  const { technotes, page, total_pages } = await visit.invoke(project.slug, listTechnotes, {
+    page: visit.pageNumber,
+    per_page: 50,
+  });
   const body = (
     <>
       <div class="page-head">
@@ -88,6 +84,6 @@ async function write(visit: Visit, isPreview: boolean): Promise<View> {
 async function save(visit: Visit): Promise<Leads> {
   const { slug, base } = openProject(visit);
   const note = enteredNote(visit);
-  const { id } = await visit.change<{ id: string }>(slug, "POST", "/api/technotes", note);
+  const { id } = await visit.invoke(slug, createTechnote, note);
   return { to: `${base}/technotes/${id}`, notice: "The technote is saved." };
 }

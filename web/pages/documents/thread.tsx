@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import type { threadSchema } from "../../../routes/projects/reading_schemas.ts";
+import { getThread, replyToPost } from "../../../services/forum/operations.ts";
+import type { threadSchema } from "../../../services/forum/schemas.ts";
 import { NotFound } from "../../../services/errors.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
@@ -23,17 +24,14 @@ export const page = definePage({
   show,
   actions: { save, preview: (visit) => answer(visit, true) },
   keeps: ["save", "preview"],
-  json: (visit) => pathOf(visit.param("uuid")),
+  json: (visit) => `/api/forum/${encodeURIComponent(visit.param("uuid"))}`,
 });
-
-function pathOf(uuid: string): string {
-  return `/api/forum/${encodeURIComponent(uuid)}`;
-}
 
 async function show(visit: Visit): Promise<View> {
   if (visit.query("answer") !== undefined) return await answer(visit, false);
   const project = openProject(visit);
-  const thread = await visit.read<Thread>(project.slug, pathOf(visit.param("uuid")), {
+  const thread = await visit.invoke(project.slug, getThread, {
+    uuid: visit.param("uuid"),
     page: visit.pageNumber,
     per_page: PER_PAGE,
     post: visit.query("post"),
@@ -120,7 +118,8 @@ async function answer(visit: Visit, isPreview: boolean): Promise<View> {
   const project = openProject(visit);
   project.access.require("write");
   const asked = visit.query("answer") ?? "";
-  const thread = await visit.read<Thread>(project.slug, pathOf(visit.param("uuid")), {
+  const thread = await visit.invoke(project.slug, getThread, {
+    uuid: visit.param("uuid"),
     post: asked,
   });
   const [post] = thread.posts;
@@ -152,9 +151,12 @@ async function answer(visit: Visit, isPreview: boolean): Promise<View> {
 
 async function save(visit: Visit): Promise<Leads> {
   const { slug } = openProject(visit);
-  const replies = `${pathOf(visit.query("answer") ?? "")}/replies`;
-  await visit.change(slug, "POST", replies, enteredPost(visit));
-  const { post_count } = await visit.read<Thread>(slug, pathOf(visit.param("uuid")), {
+  await visit.invoke(slug, replyToPost, {
+    uuid: visit.query("answer") ?? "",
+    ...enteredPost(visit),
+  });
+  const { post_count } = await visit.invoke(slug, getThread, {
+    uuid: visit.param("uuid"),
     per_page: 1,
   });
   const page = Math.ceil(post_count / PER_PAGE);

@@ -1,5 +1,4 @@
-import type { z } from "zod";
-import type { checkinDetailSchema } from "../../../routes/projects/reading_schemas.ts";
+import { getCheckin } from "../../../services/code/operations.ts";
 import { Conflict, Invalid, NotFound } from "../../../services/errors.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Form, Select, TextArea, TextField } from "../../parts/form.tsx";
@@ -14,8 +13,6 @@ import {
   type Target,
   workspaceNameFor,
 } from "./saving.ts";
-
-type Checkin = z.output<typeof checkinDetailSchema>;
 
 /** Largest file that the form takes, in bytes: it is sent as a form, which is longer. */
 const MAX_BYTES = 300_000;
@@ -47,10 +44,7 @@ async function edit(visit: Visit, isPreview: boolean): Promise<View> {
   project.access.require("write");
   const [file, checkin, workspaces] = await Promise.all([
     readFile(visit, project),
-    visit.read<Checkin>(
-      project.slug,
-      `/api/checkin/${encodeURIComponent(visit.param("checkin"))}`,
-    ),
+    visit.invoke(project.slug, getCheckin, { uuid: visit.param("checkin") }),
     ownWorkspaces(visit, project),
   ]);
   const path = visit.entered("path", file?.path ?? visit.query("folder") ?? "");

@@ -1,6 +1,8 @@
+import { getFile } from "../../../services/code/operations.ts";
 import { Conflict, NotFound } from "../../../services/errors.ts";
+import * as workspaces from "../../../services/workspaces/operations.ts";
 import type { OpenProject } from "../../project.ts";
-import { type Visit, withQuery } from "../../visit.ts";
+import type { Visit } from "../../visit.ts";
 
 /** A file that is edited. */
 export interface EditedFile {
@@ -28,9 +30,8 @@ export async function readEdited(
   { slug, checkin, path }: FilePlace,
 ): Promise<EditedFile | null> {
   try {
-    const response = await visit.call(slug, { path: withQuery("/api/file", { checkin, path }) });
-    const uuid = response.headers.get("etag")?.replaceAll('"', "") ?? "";
-    return { path, uuid, text: textOf(await response.bytes()) };
+    const { uuid, content } = await visit.invoke(slug, getFile, { checkin, path });
+    return { path, uuid, text: textOf(content) };
   } catch (error) {
     if (error instanceof NotFound) return null;
     throw error;
@@ -81,22 +82,22 @@ export async function commitTo(
   },
 ): Promise<string> {
   const { name } = target;
-  const path = `/api/workspaces/${encodeURIComponent(name)}`;
   await requireSame(visit, { slug, checkin: target.isNew ? target.from : `workspace/${name}` }, {
     file,
     path: change.path,
   });
   const { tip } = target.isNew
-    ? await visit.change<{ tip: string }>(slug, "POST", "/api/workspaces/create", {
+    ? await visit.invoke(slug, workspaces.createWorkspace, {
       name,
       from: target.from,
       description: message.split("\n")[0]?.slice(0, 500),
     })
-    : await visit.read<{ tip: string }>(slug, path);
+    : await visit.invoke(slug, workspaces.getWorkspace, { name, max_files: 0 });
+  const commit = { name, message, changes: [change], parent: tip };
   try {
-    await visit.change(slug, "POST", `${path}/commit`, { message, changes: [change], parent: tip });
+    await visit.invoke(slug, workspaces.commitToWorkspace, commit);
   } catch (error) {
-    if (target.isNew) await visit.change(slug, "DELETE", `${path}/abandon`, {});
+    if (target.isNew) await visit.invoke(slug, workspaces.abandonWorkspace, { name });
     throw error;
   }
   return name;

@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import type { landingListSchema } from "../../../routes/projects/landing.ts";
+import { listLandings, withdrawLanding } from "../../../services/reviews/operations.ts";
+import type { landingListSchema } from "../../../services/reviews/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { ButtonForm } from "../../parts/form.tsx";
@@ -9,8 +10,7 @@ import { WorkStatus } from "../../parts/work_badges.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 
-type LandingList = z.output<typeof landingListSchema>;
-type Landing = LandingList["landing"][number];
+type Landing = z.output<typeof landingListSchema>["landing"][number];
 
 const STATES: Readonly<Record<string, string>> = {
   success: "good",
@@ -43,11 +43,10 @@ export const page = definePage({
 
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);
-  const { landing, page, total_pages } = await visit.read<LandingList>(
-    project.slug,
-    "/api/landing",
-    { page: visit.pageNumber, per_page: 50 },
-  );
+  const { landing, page, total_pages } = await visit.invoke(project.slug, listLandings, {
+    page: visit.pageNumber,
+    per_page: 50,
+  });
   const queued = landing.filter(({ ended_at }) => ended_at === null);
   const ended = landing.filter(({ ended_at }) => ended_at !== null);
   const body = (
@@ -163,7 +162,6 @@ function Withdraw({ visit, review }: { readonly visit: Visit; readonly review: n
 }
 
 async function withdraw(visit: Visit): Promise<Leads> {
-  const path = `/api/reviews/${encodeURIComponent(visit.entered("review"))}/land`;
-  await visit.change(openProject(visit).slug, "DELETE", path, {});
+  await visit.invoke(visit.param("slug"), withdrawLanding, { id: visit.entered("review") });
   return { to: visit.url.pathname, notice: "The review is out of the landing queue." };
 }

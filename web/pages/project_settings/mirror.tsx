@@ -1,14 +1,17 @@
-import type { z } from "zod";
-import type { mirrorSchema } from "../../../routes/projects/mirror.ts";
 import { NotFound } from "../../../services/errors.ts";
+import type { MirrorView } from "../../../services/mirrors/mod.ts";
+import {
+  deleteMirror,
+  getMirror,
+  runMirror,
+  setMirror,
+} from "../../../services/mirrors/operations.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { ButtonForm, Form, TextField } from "../../parts/form.tsx";
 import { Time } from "../../parts/time.tsx";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 import { definePart } from "./part.ts";
-
-type Mirror = z.output<typeof mirrorSchema>;
 
 /** Where the project is pulled from and pushed to. */
 export const mirror = definePart({
@@ -18,19 +21,19 @@ export const mirror = definePart({
   actions: {
     "set-mirror": set,
     "run-mirror": async (visit, { slug }) => {
-      await visit.change(slug, "POST", "/api/mirror/run");
+      await visit.invoke(slug, runMirror, {});
       return "The mirror runs now.";
     },
     "remove-mirror": async (visit, { slug }) => {
-      await visit.change(slug, "DELETE", "/api/mirror");
+      await visit.invoke(slug, deleteMirror, {});
       return "The mirror is ended. The remote stays as it is.";
     },
   },
 });
 
-async function read(visit: Visit, slug: string): Promise<Mirror | null> {
+async function read(visit: Visit, slug: string): Promise<MirrorView | null> {
   try {
-    return await visit.read<Mirror>(slug, "/api/mirror");
+    return await visit.invoke(slug, getMirror, {});
   } catch (error) {
     if (error instanceof NotFound) return null;
     throw error;
@@ -73,7 +76,7 @@ async function show(visit: Visit, { slug }: OpenProject) {
   );
 }
 
-function State({ visit, mirror }: { readonly visit: Visit; readonly mirror: Mirror }) {
+function State({ visit, mirror }: { readonly visit: Visit; readonly mirror: MirrorView }) {
   const { running, last_success_at, last_error, failures, next_run_at } = mirror;
   return (
     <section class="card" data-live-part="mirror" data-live-on="mirror_changed">
@@ -111,7 +114,7 @@ function Remote({ visit, name, legend, remote }: {
   readonly visit: Visit;
   readonly name: "git" | "fossil";
   readonly legend: string;
-  readonly remote: Mirror["git"];
+  readonly remote: MirrorView["git"];
 }) {
   return (
     <fieldset class="card">
@@ -153,7 +156,7 @@ async function set(visit: Visit, { slug }: OpenProject): Promise<string> {
     if (visit.entered(`${name}-url`).trim() === "") return {};
     return { [name]: { ...field("url"), ...field("username"), ...field("password") } };
   };
-  await visit.change(slug, "PUT", "/api/mirror", {
+  await visit.invoke(slug, setMirror, {
     ...remote("git"),
     ...remote("fossil"),
     every_minutes: Number(visit.entered("every_minutes")),

@@ -1,12 +1,9 @@
-import type { z } from "zod";
-import type { protectionBody } from "../../../routes/projects/protection.ts";
+import { getProtection, setProtection } from "../../../services/protection/operations.ts";
+import type { Rule } from "../../../services/protection/schemas.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 import { definePart } from "./part.ts";
-
-type Rules = z.output<typeof protectionBody>;
-type Rule = Rules[number];
 
 const CHOICES = {
   push: [["write", "Writers"], ["admin", "Admins"], ["nobody", "Nobody"]],
@@ -38,7 +35,7 @@ export const protection = definePart({
 });
 
 async function show(visit: Visit, { slug }: OpenProject) {
-  const rules = await visit.read<Rules>(slug, "/api/protection");
+  const rules = await visit.invoke(slug, getProtection, {});
   const count = visit.form.has("rules") ? rulesIn(visit).length : rules.length + 1;
   return (
     <>
@@ -197,6 +194,6 @@ function rulesIn(visit: Visit) {
 
 async function save(visit: Visit, { slug }: OpenProject): Promise<string> {
   const rules = rulesIn(visit).filter(({ pattern }) => pattern !== "");
-  await visit.change(slug, "PUT", "/api/protection", rules);
+  await visit.invoke(slug, setProtection, { rules });
   return "The rules are saved.";
 }

@@ -1,10 +1,6 @@
 import { chosenEvents, EventChoice } from "../../parts/event_choice.tsx";
-import type { z } from "zod";
-import type {
-  deliverySchema,
-  issuedSchema,
-  webhookSchema,
-} from "../../../routes/projects/webhooks.ts";
+import type { DeliveryView, IssuedWebhook, WebhookView } from "../../../services/webhooks/mod.ts";
+import * as api from "../../../services/webhooks/operations.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Copyable } from "../../parts/copy.tsx";
 import { ButtonForm, Form, TextField } from "../../parts/form.tsx";
@@ -13,10 +9,6 @@ import { Time } from "../../parts/time.tsx";
 import type { OpenProject } from "../../project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
 import { definePart, type Outcome } from "./part.ts";
-
-type Webhook = z.output<typeof webhookSchema>;
-type Issued = z.output<typeof issuedSchema>;
-type Delivery = z.output<typeof deliverySchema>;
 
 /** Deliveries of a page. */
 const DELIVERIES = 25;
@@ -31,29 +23,29 @@ export const webhooks = definePart({
     "change-webhook": change,
     "rotate-webhook": rotate,
     "ping-webhook": async (visit, { slug }) => {
-      await visit.change(slug, "POST", `${pathOf(visit)}/ping`);
+      await visit.invoke(slug, api.pingWebhook, { id: idOf(visit) });
       return "A test delivery is on its way.";
     },
     "remove-webhook": async (visit, { slug, base }) => {
-      await visit.change(slug, "DELETE", pathOf(visit));
+      await visit.invoke(slug, api.deleteWebhook, { id: idOf(visit) });
       return { to: `${base}/settings/webhooks` };
     },
     redeliver: async (visit, { slug }) => {
-      const delivery = encodeURIComponent(visit.entered("delivery"));
-      await visit.change(slug, "POST", `${pathOf(visit)}/deliveries/${delivery}/redeliver`);
+      const delivery = visit.entered("delivery");
+      await visit.invoke(slug, api.redeliverToWebhook, { id: idOf(visit), delivery });
       return "The delivery is sent again.";
     },
   },
 });
 
-/** The path of the webhook that the address chooses. */
-function pathOf(visit: Visit): string {
-  return `/api/webhooks/${encodeURIComponent(visit.query("webhook") ?? "")}`;
+/** The webhook that the address chooses. */
+function idOf(visit: Visit): string {
+  return visit.query("webhook") ?? "";
 }
 
 async function show(visit: Visit, project: OpenProject) {
   if (visit.query("webhook") !== undefined) return await One(visit, project);
-  const list = await visit.read<readonly Webhook[]>(project.slug, "/api/webhooks");
+  const list = await visit.invoke(project.slug, api.listWebhooks, {});
   return (
     <>
       <h2>Webhooks</h2>
@@ -88,7 +80,7 @@ async function show(visit: Visit, project: OpenProject) {
   );
 }
 
-function State({ webhook: { active, failing_since } }: { readonly webhook: Webhook }) {
+function State({ webhook: { active, failing_since } }: { readonly webhook: WebhookView }) {
   if (!active) return <span class="badge">off</span>;
   if (failing_since === null) return <span class="badge good">on</span>;
   return (
@@ -98,7 +90,9 @@ function State({ webhook: { active, failing_since } }: { readonly webhook: Webho
   );
 }
 
-function WebhookFields({ visit, webhook }: { readonly visit: Visit; readonly webhook?: Webhook }) {
+function WebhookFields(
+  { visit, webhook }: { readonly visit: Visit; readonly webhook?: WebhookView },
+) {
   return (
     <>
       <TextField
@@ -116,8 +110,9 @@ function WebhookFields({ visit, webhook }: { readonly visit: Visit; readonly web
 
 async function One(visit: Visit, { slug, base }: OpenProject) {
   const [webhook, deliveries] = await Promise.all([
-    visit.read<Webhook>(slug, pathOf(visit)),
-    visit.read<readonly Delivery[]>(slug, `${pathOf(visit)}/deliveries`, {
+    visit.invoke(slug, api.getWebhook, { id: idOf(visit) }),
+    visit.invoke(slug, api.listWebhookDeliveries, {
+      id: idOf(visit),
       limit: DELIVERIES,
       before: visit.query("before"),
     }),
@@ -188,7 +183,7 @@ const LOOKS = { delivered: "good", failed: "bad", pending: "warn" } as const;
 
 function DeliveryRow({ visit, delivery }: {
   readonly visit: Visit;
-  readonly delivery: Delivery;
+  readonly delivery: DeliveryView;
 }) {
   const { id, type, status, attempts, response_status, error, milliseconds, created_at } = delivery;
   return (
@@ -222,21 +217,21 @@ function requestOf(visit: Visit) {
 }
 
 async function add(visit: Visit, { slug }: OpenProject): Promise<Outcome> {
-  return secretOf(await visit.change<Issued>(slug, "POST", "/api/webhooks", requestOf(visit)));
+  return secretOf(await visit.invoke(slug, api.createWebhook, requestOf(visit)));
 }
 
 async function change(visit: Visit, { slug }: OpenProject): Promise<Outcome> {
   const active = visit.form.has("active");
-  await visit.change(slug, "PATCH", pathOf(visit), { ...requestOf(visit), active });
+  await visit.invoke(slug, api.changeWebhook, { id: idOf(visit), ...requestOf(visit), active });
   return "The webhook is saved.";
 }
 
 async function rotate(visit: Visit, { slug }: OpenProject): Promise<Outcome> {
-  return secretOf(await visit.change<Issued>(slug, "POST", `${pathOf(visit)}/rotate`));
+  return secretOf(await visit.invoke(slug, api.rotateWebhookSecret, { id: idOf(visit) }));
 }
 
 /** Shows the secret of a webhook, which no later page shows. */
-function secretOf({ url, secret }: Issued): Outcome {
+function secretOf({ url, secret }: IssuedWebhook): Outcome {
   return {
     issued: (
       <div class="notice good" role="status">

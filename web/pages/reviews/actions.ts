@@ -1,25 +1,15 @@
+import * as reviews from "../../../services/reviews/operations.ts";
 import { wordsOf } from "../../parts/known_names.ts";
 import type { Leads } from "../../page.ts";
-import { openProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 
-/** The path of a review in the repository API. */
-export function reviewPath(visit: Visit): string {
-  return `/api/reviews/${encodeURIComponent(visit.param("id"))}`;
+/** Where the review of a page is: in which project, and its number. */
+function placeOf(visit: Visit) {
+  return { slug: visit.param("slug"), id: visit.param("id") };
 }
 
-/** Sends a change to a path below the review; then the browser shows the page again. */
-async function send(
-  visit: Visit,
-  change: {
-    readonly method?: "POST" | "DELETE";
-    readonly path: string;
-    readonly body?: unknown;
-    readonly notice?: string;
-  },
-): Promise<Leads> {
-  const { method = "POST", path, body = {}, notice } = change;
-  await visit.change(openProject(visit).slug, method, reviewPath(visit) + path, body);
+/** Shows the page again. */
+function back(visit: Visit, notice?: string): Leads {
   const to = visit.url.pathname;
   return notice === undefined ? { to } : { to, notice };
 }
@@ -30,19 +20,15 @@ function text(visit: Visit, name: string): string {
 
 /** Comments on the review, or on a line of it. */
 export async function comment(visit: Visit): Promise<Leads> {
+  const { slug, id: review } = placeOf(visit);
   const [file, line] = [visit.entered("file"), visit.entered("line")];
   const place = file === "" ? {} : {
     file_path: file,
     line_number: line === "" ? null : Number(line),
     side: visit.entered("side", "new"),
   };
-  const body = { body: text(visit, "comment"), ...place };
-  const { id } = await visit.change<{ id: number }>(
-    openProject(visit).slug,
-    "POST",
-    `${reviewPath(visit)}/comment`,
-    body,
-  );
+  const said = { id: review, body: text(visit, "comment"), ...place };
+  const { id } = await visit.invoke(slug, reviews.commentOnReview, said);
   const query = new URLSearchParams(visit.url.searchParams);
   query.delete("at");
   const page = file === "" ? visit.url.pathname : `${visit.url.pathname}?${query}`;
@@ -57,47 +43,53 @@ function verdict(visit: Visit) {
 }
 
 export async function approve(visit: Visit): Promise<Leads> {
-  const { reason } = await visit.change<{ reason?: string }>(
-    openProject(visit).slug,
-    "POST",
-    `${reviewPath(visit)}/approve`,
-    verdict(visit),
-  );
-  const missing = reason === undefined ? "The review is approved." : `You approved. ${reason}.`;
-  return { to: visit.url.pathname, notice: missing };
+  const { slug, id } = placeOf(visit);
+  const { reason } = await visit.invoke(slug, reviews.approveReview, { id, ...verdict(visit) });
+  return back(visit, reason === undefined ? "The review is approved." : `You approved. ${reason}.`);
 }
 
-export function requestChanges(visit: Visit): Promise<Leads> {
-  const notice = "You requested changes.";
-  return send(visit, { path: "/request-changes", body: verdict(visit), notice });
+export async function requestChanges(visit: Visit): Promise<Leads> {
+  const { slug, id } = placeOf(visit);
+  await visit.invoke(slug, reviews.requestChanges, { id, ...verdict(visit) });
+  return back(visit, "You requested changes.");
 }
 
-export function close(visit: Visit): Promise<Leads> {
-  return send(visit, { path: "/close", notice: "The review is closed." });
+export async function close(visit: Visit): Promise<Leads> {
+  const { slug, id } = placeOf(visit);
+  await visit.invoke(slug, reviews.closeReview, { id });
+  return back(visit, "The review is closed.");
 }
 
-export function merge(visit: Visit): Promise<Leads> {
-  return send(visit, { path: "/merge", notice: "The change is merged." });
+export async function merge(visit: Visit): Promise<Leads> {
+  const { slug, id } = placeOf(visit);
+  await visit.invoke(slug, reviews.mergeReview, { id });
+  return back(visit, "The change is merged.");
 }
 
-export function land(visit: Visit): Promise<Leads> {
+export async function land(visit: Visit): Promise<Leads> {
+  const { slug, id } = placeOf(visit);
+  await visit.invoke(slug, reviews.landReview, { id });
   // The page says where it is in the queue, until it has landed.
-  return send(visit, { path: "/land" });
+  return back(visit);
 }
 
-export function withdraw(visit: Visit): Promise<Leads> {
-  const notice = "The review is out of the landing queue.";
-  return send(visit, { method: "DELETE", path: "/land", notice });
+export async function withdraw(visit: Visit): Promise<Leads> {
+  const { slug, id } = placeOf(visit);
+  await visit.invoke(slug, reviews.withdrawLanding, { id });
+  return back(visit, "The review is out of the landing queue.");
 }
 
 /** Asks accounts for a verdict. */
-export function ask(visit: Visit): Promise<Leads> {
+export async function ask(visit: Visit): Promise<Leads> {
+  const { slug, id } = placeOf(visit);
   const reviewers = wordsOf(visit.entered("reviewers"));
-  return send(visit, { path: "/reviewers", body: { reviewers } });
+  await visit.invoke(slug, reviews.askReviewers, { id, reviewers });
+  return back(visit);
 }
 
 /** Asks an account no longer. */
-export function drop(visit: Visit): Promise<Leads> {
-  const path = `/reviewers/${encodeURIComponent(visit.entered("name"))}`;
-  return send(visit, { method: "DELETE", path });
+export async function drop(visit: Visit): Promise<Leads> {
+  const { slug, id } = placeOf(visit);
+  await visit.invoke(slug, reviews.dropReviewer, { id, name: visit.entered("name") });
+  return back(visit);
 }

@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import type { roundDiffSchema } from "../../../routes/projects/review_schemas.ts";
+import { getReviewDiff } from "../../../services/reviews/operations.ts";
+import type { roundDiffSchema } from "../../../services/reviews/schemas.ts";
 import {
   anchorOf,
   Diff,
@@ -38,7 +39,8 @@ export async function showChanges(props: ReviewProps) {
   const { visit, project, review } = props;
   if (review.rounds.length === 0) return <SentDiff diff={review.diff} />;
   const path = visit.query("file");
-  const diff = await visit.read<RoundDiff>(project.slug, `/api/reviews/${review.id}/diff`, {
+  const diff = await visit.invoke(project.slug, getReviewDiff, {
+    id: review.id,
     from: visit.query("from") ?? 0,
     to: visit.query("to"),
     path,

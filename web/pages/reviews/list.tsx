@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import type { reviewListSchema } from "../../../routes/projects/review_schemas.ts";
+import { listReviews } from "../../../services/reviews/operations.ts";
+import type { reviewListSchema } from "../../../services/reviews/schemas.ts";
 import { definePage, type View } from "../../page.ts";
 import { AccountName, type NamePlace } from "../../parts/account_name.tsx";
 import { linkWith, Segments } from "../../parts/filters.tsx";
@@ -7,12 +8,13 @@ import { Empty, Pager } from "../../parts/lists.tsx";
 import { Time } from "../../parts/time.tsx";
 import { WorkStatus } from "../../parts/work_badges.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
-import type { Query, Visit } from "../../visit.ts";
+import type { Visit } from "../../visit.ts";
 
 type ReviewList = z.output<typeof reviewListSchema>;
+type ListQuery = z.input<typeof listReviews.declared.input>;
 
-/** The lists of reviews: the words, and what the route is asked. */
-const LISTS: Readonly<Record<string, readonly [words: string, query: Query]>> = {
+/** The lists of reviews: the words, and what is asked for. */
+const LISTS: Readonly<Record<string, readonly [words: string, query: ListQuery]>> = {
   open: ["Open", { state: "open" }],
   mine: ["Waiting for me", { waiting_for: "me" }],
   own: ["By me", { state: "open", author: "me" }],
@@ -31,7 +33,7 @@ async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);
   const chosen = visit.query("list") ?? "open";
   const [words, query] = LISTS[chosen] ?? LISTS["open"] ?? ["", {}];
-  const listed = await visit.read<ReviewList>(project.slug, "/api/reviews", {
+  const listed = await visit.invoke(project.slug, listReviews, {
     ...query,
     page: visit.pageNumber,
     per_page: 50,

@@ -1,7 +1,8 @@
 import type { z } from "zod";
-import type { checkinStatusSchema } from "../../../routes/projects/checks.ts";
-import type { landingListSchema } from "../../../routes/projects/landing.ts";
-import type { reviewDetailSchema } from "../../../routes/projects/review_schemas.ts";
+import { getCheckinStatus } from "../../../services/checks/operations.ts";
+import type { CheckinStatus } from "../../../services/checks/schemas.ts";
+import { getReview, listLandings } from "../../../services/reviews/operations.ts";
+import type { landingListSchema, reviewDetailSchema } from "../../../services/reviews/schemas.ts";
 import { definePage, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { Segments } from "../../parts/filters.tsx";
@@ -18,7 +19,6 @@ import {
   land,
   merge,
   requestChanges,
-  reviewPath,
   withdraw,
 } from "./actions.ts";
 import { showChanges } from "./changes.tsx";
@@ -28,7 +28,6 @@ import { Sidebar } from "./sidebar.tsx";
 
 export type Review = z.output<typeof reviewDetailSchema>;
 export type Landing = z.output<typeof landingListSchema>["landing"][number];
-export type Checks = z.output<typeof checkinStatusSchema>;
 
 /** What the page of a review shows. */
 export interface ReviewProps {
@@ -38,7 +37,7 @@ export interface ReviewProps {
   /** Its place in the landing queue, or its last landing. */
   readonly landing: Landing | null;
   /** The checks of its tip. */
-  readonly checks: Checks["checks"];
+  readonly checks: CheckinStatus["checks"];
 }
 
 /** Landings among which that of the review is looked for. */
@@ -68,13 +67,13 @@ export const page = definePage({
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);
   const { slug } = project;
-  const review = await visit.read<Review>(slug, reviewPath(visit), { diff: false });
+  const review = await visit.invoke(slug, getReview, { id: visit.param("id"), diff: "false" });
   const isChanges = visit.query("view") === "changes";
   const [landing, checks] = await Promise.all([
     CLOSED.has(review.status) ? null : readLanding(visit, slug, review.id),
     review.tip === null
       ? []
-      : visit.read<Checks>(slug, "/api/status", { checkin: review.tip }).then((it) => it.checks),
+      : visit.invoke(slug, getCheckinStatus, { checkin: review.tip }).then((it) => it.checks),
   ]);
   const props = { visit, project, review, landing, checks };
   const content = isChanges ? await showChanges(props) : await showConversation(props);
@@ -95,9 +94,7 @@ async function show(visit: Visit): Promise<View> {
 }
 
 async function readLanding(visit: Visit, slug: string, id: number): Promise<Landing | null> {
-  const { landing } = await visit.read<z.output<typeof landingListSchema>>(slug, "/api/landing", {
-    per_page: LANDINGS,
-  });
+  const { landing } = await visit.invoke(slug, listLandings, { per_page: LANDINGS });
   return landing.find(({ review }) => review === id) ?? null;
 }
 

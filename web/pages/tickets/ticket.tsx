@@ -1,6 +1,8 @@
 import type { z } from "zod";
-import type { reviewListSchema } from "../../../routes/projects/review_schemas.ts";
-import type { workspaceListSchema } from "../../../routes/projects/workspace_schemas.ts";
+import { listReviews } from "../../../services/reviews/operations.ts";
+import type { reviewListSchema } from "../../../services/reviews/schemas.ts";
+import { listWorkspaces } from "../../../services/workspaces/operations.ts";
+import type { workspaceListSchema } from "../../../services/workspaces/schemas.ts";
 import { shownText } from "../../../services/fossil/front/mod.ts";
 import * as tickets from "../../../services/tickets/operations.ts";
 import type { ticketChangesSchema, ticketSchema } from "../../../services/tickets/schemas.ts";
@@ -90,11 +92,8 @@ async function Shown({ visit, project, ticket }: {
       page: visit.pageNumber,
       per_page: CHANGES_PER_PAGE,
     }),
-    visit.read<z.output<typeof reviewListSchema>>(slug, "/api/reviews", query),
-    visit.read<z.output<typeof workspaceListSchema>>(slug, "/api/workspaces", {
-      ...query,
-      status: "all",
-    }),
+    visit.invoke(slug, listReviews, query),
+    visit.invoke(slug, listWorkspaces, { ...query, status: "all" }),
   ]);
   const holding = holdingOf(visit, project, ticket.uuid);
   const description = { text: ticket.body, mimetype: "text/x-markdown" };

@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import type { workspaceListSchema } from "../../../routes/projects/workspace_schemas.ts";
+import { createWorkspace, listWorkspaces } from "../../../services/workspaces/operations.ts";
+import type { workspaceListSchema } from "../../../services/workspaces/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { linkWith, Segments } from "../../parts/filters.tsx";
@@ -31,7 +32,7 @@ async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);
   const query = queryOf(visit);
   const { status } = query;
-  const listed = await visit.read<WorkspaceList>(project.slug, "/api/workspaces", query);
+  const listed = await visit.invoke(project.slug, listWorkspaces, query);
   const body = (
     <>
       <h1>Workspaces</h1>
@@ -139,7 +140,7 @@ function NewWorkspace({ visit }: { readonly visit: Visit }) {
 async function create(visit: Visit): Promise<Leads> {
   const { slug, base } = openProject(visit);
   const from = visit.entered("from").trim();
-  const { name } = await visit.change<{ name: string }>(slug, "POST", "/api/workspaces/create", {
+  const { name } = await visit.invoke(slug, createWorkspace, {
     name: visit.entered("name").trim(),
     description: visit.entered("description"),
     ...(from === "" ? {} : { from }),

@@ -1,9 +1,12 @@
 import { AccountName } from "../../parts/account_name.tsx";
 import { wordsOf } from "../../parts/known_names.ts";
 import type { z } from "zod";
-import type { reviewListSchema } from "../../../routes/projects/review_schemas.ts";
-import type { timelineSchema } from "../../../routes/projects/timeline.ts";
-import type { detailedSchema, overlapsSchema } from "../../../routes/projects/workspace_schemas.ts";
+import { getTimeline } from "../../../services/code/operations.ts";
+import type { timelineSchema } from "../../../services/code/schemas.ts";
+import { createReview, listReviews } from "../../../services/reviews/operations.ts";
+import type { reviewListSchema } from "../../../services/reviews/schemas.ts";
+import * as workspaces from "../../../services/workspaces/operations.ts";
+import type { detailedSchema, overlapsSchema } from "../../../services/workspaces/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Time } from "../../parts/time.tsx";
 import { WorkStatus } from "../../parts/work_badges.tsx";
@@ -28,29 +31,27 @@ export const page = definePage({
   json: (visit) => `/api/workspaces/${encodeURIComponent(visit.param("name"))}`,
 });
 
-function pathOf(visit: Visit): string {
-  return `/api/workspaces/${encodeURIComponent(visit.param("name"))}`;
-}
-
 async function show(visit: Visit): Promise<View> {
   const project = openProject(visit);
   const { slug } = project;
-  const path = pathOf(visit);
-  const workspace = await visit.read<Workspace>(slug, path, { max_files: MAX_FILES });
+  const name = visit.param("name");
+  const workspace = await visit.invoke(slug, workspaces.getWorkspace, {
+    name,
+    max_files: MAX_FILES,
+  });
   const isActive = workspace.status === "active";
   const [overlaps, checkins, reviews] = await Promise.all([
     isActive
-      ? visit.read<z.output<typeof overlapsSchema>>(slug, `${path}/overlap`)
+      ? visit.invoke(slug, workspaces.getWorkspaceOverlaps, { name })
         .then((found) => found.overlaps)
       : [],
-    visit.read<z.output<typeof timelineSchema>>(slug, "/api/timeline", {
+    visit.invoke(slug, getTimeline, {
       branch: workspace.branch,
       per_page: Math.min(MAX_COMMITS, Math.max(1, workspace.commits_made)),
     }).then((found) => found.checkins.slice(0, workspace.commits_made)),
-    visit.read<z.output<typeof reviewListSchema>>(slug, "/api/reviews", {
-      workspace: workspace.name,
-      per_page: 10,
-    }).then((found) => found.reviews),
+    visit.invoke(slug, listReviews, { workspace: workspace.name, per_page: 10 }).then((found) =>
+      found.reviews
+    ),
   ]);
   const body = (
     <>
@@ -281,37 +282,42 @@ function filled(visit: Visit, ...names: readonly string[]): Record<string, strin
 }
 
 async function update(visit: Visit): Promise<Leads> {
-  const { slug } = openProject(visit);
-  await visit.change(slug, "POST", `${pathOf(visit)}/update`, filled(visit, "source"));
+  const input = { name: visit.param("name"), ...filled(visit, "source") };
+  await visit.invoke(openProject(visit).slug, workspaces.updateWorkspace, input);
   return { to: visit.url.pathname, notice: "The other branch is merged into the workspace." };
 }
 
 async function merge(visit: Visit): Promise<Leads> {
-  const { slug } = openProject(visit);
-  const body = filled(visit, "target_branch", "message", "tip");
-  await visit.change(slug, "POST", `${pathOf(visit)}/merge`, body);
+  const input = {
+    name: visit.param("name"),
+    ...filled(visit, "target_branch", "message", "tip"),
+  };
+  await visit.invoke(openProject(visit).slug, workspaces.mergeWorkspace, input);
   return { to: visit.url.pathname, notice: "The workspace is merged." };
 }
 
 async function abandon(visit: Visit): Promise<Leads> {
-  await visit.change(openProject(visit).slug, "DELETE", `${pathOf(visit)}/abandon`, {});
+  const input = { name: visit.param("name") };
+  await visit.invoke(openProject(visit).slug, workspaces.abandonWorkspace, input);
   return { to: visit.url.pathname, notice: "The workspace is abandoned. Nothing is erased." };
 }
 
 async function restore(visit: Visit): Promise<Leads> {
-  await visit.change(openProject(visit).slug, "POST", `${pathOf(visit)}/restore`, {});
+  const input = { name: visit.param("name") };
+  await visit.invoke(openProject(visit).slug, workspaces.restoreWorkspace, input);
   return { to: visit.url.pathname, notice: "The workspace is open again." };
 }
 
 async function takeover(visit: Visit): Promise<Leads> {
-  await visit.change(openProject(visit).slug, "POST", `${pathOf(visit)}/takeover`, {});
+  const input = { name: visit.param("name") };
+  await visit.invoke(openProject(visit).slug, workspaces.takeOverWorkspace, input);
   return { to: visit.url.pathname, notice: "The workspace is yours." };
 }
 
 async function review(visit: Visit): Promise<Leads> {
   const { slug, base } = openProject(visit);
   const reviewers = wordsOf(visit.entered("reviewers"));
-  const { id } = await visit.change<{ id: number }>(slug, "POST", "/api/reviews/create", {
+  const { id } = await visit.invoke(slug, createReview, {
     title: visit.entered("title"),
     description: visit.entered("description").replaceAll("\r\n", "\n"),
     workspace: visit.param("name"),
