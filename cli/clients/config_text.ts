@@ -1,5 +1,11 @@
 /** Edits of JSON texts with comments, which keep every other byte. */
-import { applyEdits, type FormattingOptions, modify, parse as readJsonc, type ParseError } from "jsonc-parser";
+import {
+  applyEdits,
+  type FormattingOptions,
+  modify,
+  parse as readJsonc,
+  type ParseError,
+} from "jsonc-parser";
 import { isDeepStrictEqual } from "node:util";
 import { parse as readToml, stringify, TomlError, type TomlTable } from "smol-toml";
 
