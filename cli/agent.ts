@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { AGENT_INBOX } from "./agent_inbox.ts";
-import { AGENT_SLOTS } from "./agent_slots.ts";
-import { ApiClient, Refused } from "./client.ts";
+import { amount } from "../services/kernel/words.ts";
 import { loginLines } from "../services/login_lines.ts";
 import { quietText, WORK_STATES } from "../services/work_states.ts";
+import { ApiClient, Refused } from "./client.ts";
 import type { Command, Group, Option } from "./command_line/mod.ts";
 import {
   checkCount,
@@ -13,7 +12,15 @@ import {
   JSON_OPTION,
   URL_OPTION,
 } from "./options.ts";
-import { CommandFailed, print, printError, printFields, printJson, table } from "./output.ts";
+import {
+  CommandFailed,
+  print,
+  printError,
+  printFields,
+  printJson,
+  table,
+  visible,
+} from "./output.ts";
 
 interface DutyOptions extends CommandOptions {
   readonly type?: string;
@@ -284,6 +291,154 @@ const ACCESS: readonly Command[] = [
     run: revokeAgent,
   },
 ];
+
+const inboxSchema = z.looseObject({
+  id: z.string(),
+  from: z.string(),
+  channel: z.string().nullable(),
+  text: z.string(),
+  timestamp: z.string(),
+});
+
+const acknowledgedSchema = z.looseObject({ acknowledged: z.number() });
+
+/** `muster agent inbox`: messages to an agent, and mentions of it. */
+async function showInbox(
+  nick: string,
+  { lines = 0, wait = 0, ids = false, ...options }: CommandOptions & {
+    readonly lines?: number;
+    /** Seconds. */
+    readonly wait?: number;
+    readonly ids?: boolean;
+  },
+): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const query = `limit=${Math.max(lines, 1)}&wait_seconds=${wait}`;
+  const timeout = (wait + 30) * 1000;
+  const schema = z.array(inboxSchema);
+  const path = `${pathOf(nick)}?${query}`;
+  const messages = await client.call("GET", path, schema, undefined, timeout);
+  if (options.json === true) return printJson(messages);
+  for (const { id, from, channel, text, timestamp } of messages) {
+    const time = timestamp.slice(0, 16).replace("T", " ");
+    const origin = channel === null ? from : `${from} in ${channel}`;
+    print(`${ids ? `${id} ` : ""}${time} <${visible(origin)}> ${visible(text)}`);
+  }
+}
+
+/** `muster agent acknowledge`: removes entries that the agent is done with. */
+async function acknowledge(
+  nick: string,
+  ids: readonly string[],
+  { upTo, ...options }: CommandOptions & { readonly upTo?: string },
+): Promise<void> {
+  if ((ids.length === 0) === (upTo === undefined)) {
+    throw new CommandFailed("Name the ids of entries, or the last one by --up-to", 2);
+  }
+  const client = await ApiClient.connect(options);
+  const body = upTo === undefined ? { ids } : { up_to: upTo };
+  const path = `${pathOf(nick)}/acknowledge`;
+  const answer = await client.call("POST", path, acknowledgedSchema, body);
+  if (options.json === true) return printJson(answer);
+  print(`${amount(answer.acknowledged, "entry", "entries")} removed`);
+}
+
+function pathOf(nick: string): string {
+  return `/v1/agents/${encodeURIComponent(nick)}/messages`;
+}
+
+/** The commands for an agent's inbox. */
+const AGENT_INBOX: readonly Command[] = [
+  {
+    name: "inbox",
+    summary: "print an agent's inbox: messages to it and mentions of it",
+    parameters: [NICK],
+    options: [
+      {
+        flags: "-n, --lines <count>",
+        summary: "most messages to print",
+        parse: checkCount,
+        default: 20,
+      },
+      {
+        flags: "--wait <seconds>",
+        summary: "longest wait for a first message, in seconds, at most 60",
+        parse: checkCount,
+      },
+      { flags: "--ids", summary: "begin each line with the id of the entry" },
+      JSON_OPTION,
+      URL_OPTION,
+    ],
+    run: showInbox,
+  },
+  {
+    name: "acknowledge",
+    summary: "remove entries of an agent's inbox that it is done with",
+    parameters: [NICK, { usage: "[ids...]" }],
+    options: [
+      { flags: "--up-to <id>", summary: "this entry and every older one" },
+      JSON_OPTION,
+      URL_OPTION,
+    ],
+    examples: [{ line: "agent inbox scout --ids", purpose: "See the ids of the entries" }],
+    run: acknowledge,
+  },
+];
+
+/** What is limited, in the order of the table. */
+const SLOTS = ["claims", "workspaces", "reviews", "calls"] as const;
+type Slot = (typeof SLOTS)[number];
+
+interface SlotsOptions extends CommandOptions, Partial<Record<Slot, string>> {}
+
+const slotsSchema = z.object({
+  limits: z.record(z.enum(SLOTS), z.number()),
+  own: z.record(z.enum(SLOTS), z.number().nullable()),
+});
+
+/** `muster agent slots`: shows how much an agent may have at once, or sets it. */
+async function agentSlots(nick: string, options: SlotsOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const path = `/v1/agents/${encodeURIComponent(nick)}/slots`;
+  const given = SLOTS.filter((slot) => options[slot] !== undefined);
+  const change = Object.fromEntries(given.map((slot) => [slot, numberOf(options[slot] ?? "")]));
+  let slots = await client.call("GET", path, slotsSchema);
+  if (given.length > 0) {
+    // PUT replaces all of them.
+    slots = await client.call("PUT", path, slotsSchema, { ...slots.own, ...change });
+  }
+  if (options.json === true) return printJson(slots);
+  const rows = SLOTS.map((slot) => [
+    slot,
+    String(slots.limits[slot]),
+    slots.own[slot] === null ? "of its type, or the general one" : "its own",
+  ]);
+  print(table(["SLOTS", "AT ONCE", "LIMIT"], rows));
+}
+
+/** The number of an option; null for `none`, which removes the agent's own limit. */
+function numberOf(text: string): number | null {
+  if (text === "none") return null;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new CommandFailed(`"${text}" is no number of slots; "none" removes the limit`, 2);
+}
+
+/** The command for an agent's slots. */
+const AGENT_SLOTS: Command = {
+  name: "slots",
+  summary: "show or set how much an agent may have at once",
+  parameters: [{ usage: "<nick>" }],
+  options: [
+    { flags: "--claims <count>", summary: "tickets that it holds" },
+    { flags: "--workspaces <count>", summary: "open workspaces" },
+    { flags: "--reviews <count>", summary: "reviews that wait" },
+    { flags: "--calls <count>", summary: "calls of models; for each, none removes its own limit" },
+    JSON_OPTION,
+    URL_OPTION,
+  ],
+  examples: [{ line: "agent slots scout --claims 2", purpose: "Two tickets at once" }],
+  run: agentSlots,
+};
 
 /** `muster agent`: the registry of agents. */
 export const AGENT: Group = {

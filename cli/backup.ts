@@ -1,4 +1,4 @@
-import { amount } from "../services/amount.ts";
+import { amount } from "../services/kernel/words.ts";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { z } from "zod";
 import {
@@ -18,7 +18,7 @@ import {
 } from "../services/backup/mod.ts";
 import { type Config, DataFolder, DataFolderError } from "../services/config/mod.ts";
 import { SCHEMA_VERSION } from "../services/database/mod.ts";
-import { fileStamp } from "../services/file_stamp.ts";
+import { fileStamp } from "../services/kernel/files.ts";
 import { VERSION } from "../services/version.ts";
 import { ApiClient, Refused, Unreachable } from "./client.ts";
 import { InvalidValue, type Leaf } from "./command_line/mod.ts";

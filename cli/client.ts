@@ -1,13 +1,12 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { answerUntil } from "../services/body_until.ts";
+import { answerUntil } from "../services/kernel/body_until.ts";
 import { type Config, parseAddress, urlOf } from "../services/config/mod.ts";
 import type { CommandOptions } from "./options.ts";
 import { readEndpoints } from "./endpoints.ts";
 import { CommandFailed, printError, visible } from "./output.ts";
-import { certificateFault, trustOwnCertificate } from "./server_certificate.ts";
+import { certificateFault, requireAuthorities, trustOwnCertificate } from "./certificates.ts";
 import { readClientSettings } from "./settings.ts";
-import { requireAuthorities } from "./trusted_authorities.ts";
 
 /** Time limit of a call, except for streams, in milliseconds. */
 const CALL_TIMEOUT = 30_000;

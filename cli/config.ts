@@ -1,13 +1,12 @@
 import type { Config } from "../services/config/mod.ts";
 import { DataFolder, DataFolderError } from "../services/config/mod.ts";
-import { readCertificate } from "./certificate.ts";
+import { faultOfAuthorities, readCertificate } from "./certificates.ts";
 import type { Group } from "./command_line/mod.ts";
 import { type Endpoints, readEndpoints } from "./endpoints.ts";
 import type { CommandOptions } from "./options.ts";
 import { CommandFailed, print, printError } from "./output.ts";
 import { findClearText, findListenProblems, listenersOf, type Problem } from "./preflight.ts";
 import { readSettings } from "./settings.ts";
-import { faultOfAuthorities } from "./trusted_authorities.ts";
 
 /**
  * `muster config check`: runs all checks of a start, and changes nothing.

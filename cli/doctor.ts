@@ -1,29 +1,31 @@
-import { amount } from "../services/amount.ts";
+import { lookup } from "node:dns/promises";
 import { join } from "node:path";
-import type { Config } from "../services/config/mod.ts";
+import { z } from "zod";
+import { type Config, parseAddress } from "../services/config/mod.ts";
 import { DatabaseError, readPostgresSettings } from "../services/database/mod.ts";
-import { type LogReport, verifyLog, verifyPostgresLog } from "../services/events/mod.ts";
-import { readKeyFile, SecretFileError } from "../services/identity/mod.ts";
 import {
   examineData,
   type Finding,
   findingsOf,
   linesOf,
+  reasonOf,
   surveyData,
 } from "../services/doctor/mod.ts";
+import { type LogReport, verifyLog, verifyPostgresLog } from "../services/events/mod.ts";
+import { readKeyFile, SecretFileError } from "../services/identity/mod.ts";
+import { amount } from "../services/kernel/words.ts";
 import { VERSION } from "../services/version.ts";
 import { foldersOf } from "./backup.ts";
+import { faultOfAuthorities } from "./certificates.ts";
+import { ApiClient } from "./client.ts";
 import type { Group } from "./command_line/mod.ts";
 import { findUnreadable } from "./config.ts";
-import { checkAddresses } from "./doctor_addresses.ts";
-import { checkNodes } from "./doctor_nodes.ts";
-import { isHeld } from "./endpoints.ts";
+import { type Endpoints, isHeld, readEndpoints } from "./endpoints.ts";
 import { TerminalProgress } from "./fossil/progress.ts";
 import { type CommandOptions, JSON_OPTION } from "./options.ts";
 import { CommandFailed, print, printJson, visible } from "./output.ts";
-import { findClearText } from "./preflight.ts";
+import { findClearText, findListenProblems, listenersOf } from "./preflight.ts";
 import { readSettings, type SettingsOptions } from "./settings.ts";
-import { faultOfAuthorities } from "./trusted_authorities.ts";
 
 /**
  * `muster doctor log`: verifies the event log in the data folder, with or without a running server.
@@ -187,3 +189,198 @@ export const DOCTOR: Group = {
     "It exits with 1 if there is an error or a warning; notes need nothing.",
   ],
 };
+
+/** How long a connection may take, in milliseconds. */
+const CONNECT_TIMEOUT = 5000;
+
+const found = findingsOf("addresses");
+
+/**
+ * Checks the addresses: of a running server, whether they answer; otherwise, whether they are free.
+ */
+async function checkAddresses(
+  options: CommandOptions,
+  config: Config,
+  isRunning: boolean,
+): Promise<Finding[]> {
+  const ofListeners = isRunning ? await checkRunning(options, config) : checkFree(config);
+  return [...ofListeners, ...await checkPublicAddress(config, isRunning)];
+}
+
+function checkFree(config: Config): Finding[] {
+  return findListenProblems(listenersOf(config)).map(({ message, fix }) =>
+    found.error(message, fix)
+  );
+}
+
+async function checkRunning(options: CommandOptions, config: Config): Promise<Finding[]> {
+  const endpoints = await readEndpoints(config.data_dir);
+  if (endpoints === null) {
+    const message = "A muster uses the data folder, but no server has written its addresses";
+    return [found.note(message, 'if it is "muster mcp", it needs none')];
+  }
+  // The pages are where the API is; not every resolver knows their name.
+  const { pages: _, ...listeners } = endpoints;
+  const answers = await Promise.all([
+    checkReady(options, endpoints),
+    ...Object.values(listeners).map((url) => url === undefined ? [] : checkConnects(url)),
+  ]);
+  return answers.flat();
+}
+
+async function checkReady(options: CommandOptions, { api }: Endpoints): Promise<Finding[]> {
+  try {
+    const client = await ApiClient.connect({ ...options, url: api }, { token: false });
+    await client.call("GET", "/readyz", z.object({ status: z.string() }));
+    return [];
+  } catch (error) {
+    const fix = "the server's own log says why; muster status shows its state";
+    return [found.error(`The server is not ready: ${firstLine(reasonOf(error))}`, fix)];
+  }
+}
+
+async function checkConnects(url: string): Promise<Finding[]> {
+  const { hostname, port, protocol } = new URL(url);
+  const fallback = protocol === "https:" ? 443 : 80;
+  return await connects(hostname.replace(/^\[|\]$/g, ""), port === "" ? fallback : Number(port))
+    ? []
+    : [found.error(`Nobody answers at ${url}`, "restart muster: the listener has ended")];
+}
+
+async function checkPublicAddress({ irc }: Config, isRunning: boolean): Promise<Finding[]> {
+  const address = parseAddress(irc.public_address);
+  if (irc.public_address === "" || address === null) return [];
+  const { hostname, port } = address;
+  const key = `irc.public_address "${irc.public_address}"`;
+  try {
+    await lookup(hostname);
+  } catch {
+    const fix = "correct the key, or add the name to the DNS";
+    return [found.warning(`The host of ${key} has no address`, fix)];
+  }
+  if (!isRunning || await connects(hostname, port)) return [];
+  return [found.warning(
+    `Nobody answers at ${key}, which agents are told`,
+    "forward the port in the router or the proxy, open it in the firewall, or correct the key",
+  )];
+}
+
+async function connects(hostname: string, port: number): Promise<boolean> {
+  const connecting = Deno.connect({ hostname, port });
+  const timer = Promise.withResolvers<null>();
+  const timeout = setTimeout(() => timer.resolve(null), CONNECT_TIMEOUT);
+  try {
+    const connection = await Promise.race([connecting, timer.promise]);
+    connection?.close();
+    if (connection === null) connecting.then((late) => late.close(), () => {});
+    return connection !== null;
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timeout);
+  }
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}
+
+/** How long a node may take to answer, in milliseconds. */
+const ANSWER_TIMEOUT = 5000;
+
+const nodeSchema = z.looseObject({
+  name: z.string(),
+  url: z.string(),
+  state: z.string(),
+  started_at: z.string(),
+  drained_at: z.string().nullable(),
+  projects: z.number(),
+});
+
+type Node = z.infer<typeof nodeSchema>;
+
+/** What `/readyz` answers: a node that is not ready does not tell which one it is. */
+const readinessSchema = z.union([
+  z.object({ node: z.object({ started_at: z.string() }) }).transform(({ node }) => node.started_at),
+  z.object({ error: z.string() }).transform(() => null),
+]);
+
+/**
+ * Checks, if this node runs, that the others run too, and that each that runs answers at its
+ * `node.url`.
+ */
+export async function checkNodes(
+  options: CommandOptions,
+  { node, data_dir: folder }: Config,
+  isRunning: boolean,
+): Promise<Finding[]> {
+  if (node.name === "" || !isRunning) return [];
+  const nodes = await readNodes(options, folder);
+  const isStopped = ({ state }: Node) => state === "stopped";
+  const running = nodes.filter((node) => !isStopped(node));
+  return [
+    ...(await Promise.all(running.map((node) => checkUrl(node, nodes)))).flat(),
+    ...nodes.filter(isStopped).map(findingOfStopped),
+  ];
+}
+
+/** Tells of a node that was not heard of for seconds. A drained one was probably stopped on purpose. */
+function findingOfStopped({ name, drained_at: drainedAt, projects }: Node): Finding {
+  const found = findingsOf("nodes");
+  const isDrained = drainedAt !== null;
+  const make = isDrained && projects === 0 ? found.note : found.warning;
+  const state = isDrained ? "stopped, drained, and" : "stopped, and";
+  const has = projects === 0
+    ? "has no projects"
+    : `its ${amount(projects, "project")} ${projects === 1 ? "answers" : "answer"} 503`;
+  const start = isDrained
+    ? `start it and let it take work again: muster node resume ${name}`
+    : "start it";
+  const restore = projects === 0
+    ? "forget it"
+    : "restore each project on another node (muster project restore SLUG --from FILE --on NODE), " +
+      "and forget it";
+  return make(
+    `The node "${name}" is ${state} ${has}`,
+    `${start}; if it will not come back, ${restore}: muster node remove ${name}`,
+  );
+}
+
+/** All nodes; none if this one does not answer, which the check of the addresses tells. */
+async function readNodes(options: CommandOptions, folder: string) {
+  try {
+    const endpoints = await readEndpoints(folder);
+    if (endpoints === null) return [];
+    const client = await ApiClient.connect({ ...options, url: endpoints.api });
+    return await client.call("GET", "/v1/nodes", z.array(nodeSchema));
+  } catch {
+    return [];
+  }
+}
+
+async function checkUrl(
+  { name, url, started_at: startedAt }: Node,
+  nodes: readonly Node[],
+): Promise<Finding[]> {
+  const found = findingsOf("addresses");
+  const fix = `correct node.url in the configuration of "${name}", or let this machine reach it`;
+  const answer = readinessSchema.safeParse(await readReadiness(url));
+  if (!answer.success) {
+    return [found.error(`No node answers at "${url}", the node.url of "${name}"`, fix)];
+  }
+  if (answer.data === null || answer.data === startedAt) return [];
+  const other = nodes.find((node) => node.started_at === answer.data);
+  const where = other === undefined ? "another server" : `the node "${other.name}"`;
+  const message = `The node.url of "${name}", "${url}", leads to ${where}`;
+  return [found.error(message, fix)];
+}
+
+/** What `/readyz` answers there, or null. */
+async function readReadiness(url: string): Promise<unknown> {
+  try {
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(ANSWER_TIMEOUT) });
+    return await response.json();
+  } catch {
+    return null;
+  }
+}

@@ -1,6 +1,6 @@
 import type { McpHandler, McpServices } from "../mcp/mod.ts";
 import type { AccountDirectory } from "../services/identity/mod.ts";
-import { inBackground } from "../services/background.ts";
+import { inBackground } from "../services/kernel/sweep.ts";
 import type { Log } from "../services/log.ts";
 import type { Scheduler } from "../services/scheduler.ts";
 

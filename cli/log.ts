@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { LOG_LEVELS, type LogLevel } from "../services/log.ts";
 import { ApiClient } from "./client.ts";
 import type { Command, Group } from "./command_line/mod.ts";
-import { LEVEL } from "./log_level.ts";
 import {
   checkCount,
   checkNumber,
@@ -10,7 +10,7 @@ import {
   URL_OPTION,
 } from "./options.ts";
 import { print, printJsonLine, visible } from "./output.ts";
-import { followStream } from "./stream.ts";
+import { followStream } from "./tail.ts";
 
 /** Events per request. */
 const PAGE = 1000;
@@ -125,6 +125,29 @@ const SHOW: Command = {
     URL_OPTION,
   ],
   run: showLog,
+};
+
+const levelSchema = z.object({ level: z.enum(LOG_LEVELS) });
+
+/** `muster log level`: shows the level of the running server's log, or changes it. */
+async function logLevel(level: LogLevel | undefined, options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const answer = level === undefined
+    ? await client.call("GET", "/v1/log", levelSchema)
+    : await client.call("PUT", "/v1/log", levelSchema, { level });
+  print(answer.level);
+}
+
+const LEVEL: Command = {
+  name: "level",
+  summary: "show or change the level of the running server's own log",
+  parameters: [{ usage: "[level]", choices: LOG_LEVELS }],
+  options: [URL_OPTION],
+  notes: [
+    "The change lasts until the configuration is read again, or the server is restarted. " +
+    "log.level in the configuration lasts.",
+  ],
+  run: logLevel,
 };
 
 /** `muster log`: the event log, and the level of the program's own. */

@@ -1,8 +1,8 @@
 import { NotDelivered, type OutgoingMessage, RPC_ERROR } from "../mcp/stdio/mod.ts";
-import { answerUntil } from "../services/body_until.ts";
+import { answerUntil } from "../services/kernel/body_until.ts";
 import type { Config } from "../services/config/mod.ts";
 import { readToken } from "./client.ts";
-import { certificateFault, trustOwnCertificate } from "./server_certificate.ts";
+import { certificateFault, trustOwnCertificate } from "./certificates.ts";
 
 /** How long to look for a server that does not answer, in milliseconds: it may just restart. */
 const RECONNECT_LIMIT = 5000;

@@ -1,4 +1,4 @@
-import { amount } from "../services/amount.ts";
+import { amount } from "../services/kernel/words.ts";
 import { type Config, DataFolder, isPostgresUrl } from "../services/config/mod.ts";
 import { type MoveReport, moveToPostgres, moveToSqlite } from "../services/daemon/mod.ts";
 import { type PostgresSettings, readPostgresSettings } from "../services/database/mod.ts";

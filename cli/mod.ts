@@ -7,7 +7,7 @@ import { type CommandLine, helpOf, parse, type Request, UsageError } from "./com
 import { fossilWords } from "./fossil/habits.ts";
 import { GLOBAL_OPTIONS } from "./options.ts";
 import { bold, CommandFailed, commandName, print, printError, terminalWidth } from "./output.ts";
-import { ignoreEmptyAuthorities } from "./trusted_authorities.ts";
+import { ignoreEmptyAuthorities } from "./certificates.ts";
 
 /** Exit codes: 0 done, 1 failed, 2 wrong command line or configuration. */
 const FAILED = 1;
@@ -102,7 +102,7 @@ export const COMMAND_LINE: CommandLine = {
         {
           name: "send",
           summary: "post a message to a channel",
-          load: async () => (await import("./send.ts")).SEND,
+          load: async () => (await import("./channel.ts")).SEND,
         },
       ],
     },
@@ -143,7 +143,7 @@ export const COMMAND_LINE: CommandLine = {
           name: "hook",
           summary: "print what is new in an agent's inbox, for the hooks of a client",
           standalone: true,
-          load: async () => (await import("./hook/mod.ts")).HOOK,
+          load: async () => (await import("./hook.ts")).HOOK,
         },
         {
           name: "account",

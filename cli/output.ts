@@ -14,7 +14,7 @@ export class CommandFailed extends Error {
 }
 
 /** Standard output cannot be written; not thrown if its reader, such as `head`, has read enough. */
-export class OutputFailed extends CommandFailed {}
+class OutputFailed extends CommandFailed {}
 
 /** Writes a line to standard output. @throws OutputFailed; BrokenPipe if nobody reads it */
 export function print(line = ""): void {
@@ -203,4 +203,26 @@ function fit(widths: readonly number[], available: number | null): readonly numb
     result[result.lastIndexOf(widest)] = widest - 1;
   }
   return result;
+}
+
+/** Data that an import or export lost or changed. */
+interface Notices {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly first: readonly {
+    readonly kind: string;
+    readonly subject: string;
+    readonly message: string;
+  }[];
+}
+
+/** Prints what could not be imported or exported unchanged, on standard error. */
+export function printNotices({ counts, first }: Notices): void {
+  for (const { kind, subject, message } of first) {
+    printError(visible(`${kind}: ${subject}: ${message}`));
+  }
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  if (total > first.length) {
+    const all = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
+    printError(`Only the first ${first.length} are shown; in all: ${all.join(", ")}`);
+  }
 }

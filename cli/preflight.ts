@@ -7,7 +7,7 @@ import {
   parseAddress,
 } from "../services/config/mod.ts";
 import { isLoopback } from "../services/irc/mod.ts";
-import { filesLeft } from "../services/threads.ts";
+import { filesLeft } from "../services/kernel/worker_pool.ts";
 import { CommandFailed } from "./output.ts";
 
 /** An address to listen on, and its configuration key. */

@@ -14,13 +14,6 @@ import {
   SLUG,
   VISIBILITY_OPTION,
 } from "./project_calls.ts";
-import { MEMBER } from "./project_members.ts";
-import {
-  SETTING_OPTIONS,
-  type SettingOptions,
-  settingsChange,
-  shownSetting,
-} from "./project_settings.ts";
 import { MIRROR } from "./project_mirror.ts";
 import { MOVE, RESTORE } from "./project_nodes.ts";
 import { ACCEPT, EXPORT, IMPORT } from "./project_transfer.ts";
@@ -99,6 +92,108 @@ async function setArchived(slug: string, archived: boolean, options: CommandOpti
 async function removeProject(slug: string, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   await client.call("DELETE", pathOf(slug), z.undefined());
+}
+
+/** `muster project member`: members of projects, and their roles. */
+
+/** `muster project member add`. */
+async function addMember(slug: string, name: string, role: string, options: CommandOptions) {
+  const client = await ApiClient.connect(options);
+  const path = `${pathOf(slug)}/members/${encodeURIComponent(name)}`;
+  await client.call("PUT", path, memberSchema, { role });
+}
+
+/** `muster project member list`. */
+async function listMembers(slug: string, options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const members = await client.call("GET", `${pathOf(slug)}/members`, z.array(memberSchema));
+  if (options.json === true) return printJson(members);
+  const rows = members.map(({ name, kind, role }) => [name, kind, role]);
+  print(table(["NAME", "KIND", "ROLE"], rows));
+}
+
+/** `muster project member remove`. */
+async function removeMember(slug: string, name: string, options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const path = `${pathOf(slug)}/members/${encodeURIComponent(name)}`;
+  await client.call("DELETE", path, z.undefined());
+}
+
+/** The commands of `muster project member`. */
+const MEMBER: Group = {
+  commands: [
+    {
+      name: "add",
+      aliases: ["set"],
+      summary: "set the role of an account in a project",
+      parameters: [SLUG, { usage: "<account>" }, {
+        usage: "<role>",
+        choices: ["read", "write", "admin"],
+      }],
+      options: [URL_OPTION],
+      run: addMember,
+    },
+    {
+      name: "list",
+      summary: "list a project's members",
+      parameters: [SLUG],
+      options: [JSON_OPTION, URL_OPTION],
+      run: listMembers,
+    },
+    {
+      name: "remove",
+      aliases: ["delete"],
+      summary: "remove a member from a project",
+      parameters: [SLUG, { usage: "<account>" }],
+      options: [URL_OPTION],
+      run: removeMember,
+    },
+  ],
+};
+
+/** The options of `muster project change` for settings that a project may have for itself. */
+
+/** Numbers, or `default` for the server's. */
+interface SettingOptions {
+  readonly claimSeconds?: string;
+  readonly strikes?: string;
+  readonly landingDepth?: string;
+  readonly landingTimeout?: string;
+}
+
+const SETTING_OPTIONS = [
+  { flags: "--claim-seconds <n>", summary: 'how long a claim lasts; "default" for the server\'s' },
+  { flags: "--strikes <n>", summary: "failed claims until a ticket waits for a person, likewise" },
+  { flags: "--landing-depth <n>", summary: "landings that are tested at the same time, likewise" },
+  { flags: "--landing-timeout <seconds>", summary: "time limit of a landing's checks, likewise" },
+];
+
+/** The part of the request that changes a project's own settings. */
+function settingsChange(options: SettingOptions) {
+  const depth = settingOf("--landing-depth", options.landingDepth);
+  const timeout_seconds = settingOf("--landing-timeout", options.landingTimeout);
+  const landing = depth === undefined && timeout_seconds === undefined
+    ? undefined
+    : { depth, timeout_seconds };
+  return {
+    claim_seconds: settingOf("--claim-seconds", options.claimSeconds),
+    strikes: settingOf("--strikes", options.strikes),
+    landing,
+  };
+}
+
+function settingOf(flag: string, text: string | undefined): number | null | undefined {
+  if (text === undefined) return undefined;
+  if (text === "default") return null;
+  if (!/^\d{1,9}$/.test(text)) {
+    throw new CommandFailed(`${flag} takes a number, or "default" for the server's`, 2);
+  }
+  return Number(text);
+}
+
+/** How `muster project show` shows a setting. */
+function shownSetting(value: number | null): string {
+  return value === null ? "default" : `${value}`;
 }
 
 /** `muster project`: projects, whose repositories the server hosts. */

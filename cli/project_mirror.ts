@@ -1,5 +1,5 @@
 /** `muster project mirror`: a project pulls from a Fossil repository, and is pushed to a Git remote. */
-import { amount } from "../services/amount.ts";
+import { amount } from "../services/kernel/words.ts";
 import { z } from "zod";
 import { ApiClient, Refused } from "./client.ts";
 import type { Group } from "./command_line/mod.ts";

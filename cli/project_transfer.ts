@@ -1,12 +1,11 @@
 /** `muster project import`, `export` and `accept`: repositories as files and streams. */
-import { amount } from "../services/amount.ts";
+import { amount } from "../services/kernel/words.ts";
 import { z } from "zod";
 import { ApiClient, Refused } from "./client.ts";
 import type { Command } from "./command_line/mod.ts";
 import { TerminalProgress } from "./fossil/progress.ts";
-import { printNotices } from "./notices.ts";
+import { CommandFailed, print, printBytes, printJson, printNotices, reportDone } from "./output.ts";
 import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
-import { CommandFailed, print, printBytes, printJson, reportDone } from "./output.ts";
 import {
   bodyOf,
   DESCRIPTION_OPTION,

@@ -1,7 +1,7 @@
 import type { Certificate } from "../http/mod.ts";
 import { changedKeys, type Config } from "../services/config/mod.ts";
 import type { Log } from "../services/log.ts";
-import { readCertificate } from "./certificate.ts";
+import { readCertificate } from "./certificates.ts";
 import type { ServiceManager } from "./service_manager.ts";
 
 /** What the service manager shows while the program runs. */

@@ -1,3 +1,5 @@
+import { setPriority } from "node:os";
+import { fileURLToPath } from "node:url";
 import {
   type ArrivalHandler,
   bodyLimitsOf,
@@ -10,16 +12,46 @@ import {
   type HttpServer,
   TrustedProxies,
 } from "../http/mod.ts";
-import { readCertificate } from "./certificate.ts";
-import { Connections } from "./connections.ts";
+import { LeaderPlacement } from "../routes/leader_placement.ts";
+import { once } from "../routes/once.ts";
+import { ProjectPlacement } from "../routes/project_placement.ts";
+import { ServedApi } from "../routes/serving.ts";
+import type { AcmeCertificate } from "../services/acme/mod.ts";
+import type { Admins, FirstAdmin } from "../services/admins/mod.ts";
+import {
+  type Address,
+  type Config,
+  DataFolder,
+  DataFolderError,
+  formatAddress,
+} from "../services/config/mod.ts";
+import {
+  type Daemon,
+  type IrcAddresses,
+  type Services,
+  startDaemon,
+} from "../services/daemon/mod.ts";
+import { Conflict, Unavailable } from "../services/errors.ts";
+import { inBackground } from "../services/kernel/sweep.ts";
+import type { Log } from "../services/log.ts";
+import type { ExaminationProcess, StartExamination } from "../services/operations/mod.ts";
+import { systemScheduler } from "../services/scheduler.ts";
+import { buildId, ownProgram, VERSION } from "../services/version.ts";
+import { LEADER_PAGES } from "../web/leader_pages.ts";
+import { readCertificate, requireAuthorities } from "./certificates.ts";
+import { Connections, pagesAt } from "./connections.ts";
+import { readEndpoints, writeEndpoints } from "./endpoints.ts";
 import { UncaughtErrors } from "./last_resort.ts";
 import { LateMcp, prepareForAgents } from "./late_mcp.ts";
 import { Logging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
-import { readEndpoints, writeEndpoints } from "./endpoints.ts";
-import { startExamination } from "./examination.ts";
-import { pagesAt } from "./http.ts";
-import { endSignals, reloadSignals, restrictNewFiles, silenceDeprecations } from "./platform.ts";
+import {
+  endSignals,
+  releaseStartMemory,
+  reloadSignals,
+  restrictNewFiles,
+  silenceDeprecations,
+} from "./platform.ts";
 import {
   findClearText,
   findListenProblems,
@@ -29,32 +61,9 @@ import {
 } from "./preflight.ts";
 import { type Reloadable, Reloader, SERVING } from "./reload.ts";
 import { ServiceManager } from "./service_manager.ts";
-import { readSettings, type SettingsOptions } from "./settings.ts";
+import { readSettings, settingsEnvironment, type SettingsOptions } from "./settings.ts";
 import { explainStart } from "./start_errors.ts";
-import { releaseStartMemory } from "./start_memory.ts";
-import { requireAuthorities } from "./trusted_authorities.ts";
 import { printWelcome } from "./welcome.ts";
-import { once } from "../routes/once.ts";
-import { LeaderPlacement } from "../routes/leader_placement.ts";
-import { ProjectPlacement } from "../routes/project_placement.ts";
-import { ServedApi } from "../routes/serving.ts";
-import { type Address, type Config, formatAddress } from "../services/config/mod.ts";
-import {
-  type Daemon,
-  type IrcAddresses,
-  type Services,
-  startDaemon,
-} from "../services/daemon/mod.ts";
-import { buildId, VERSION } from "../services/version.ts";
-import { DataFolder, DataFolderError } from "../services/config/mod.ts";
-import { inBackground } from "../services/background.ts";
-import { Conflict, Unavailable } from "../services/errors.ts";
-import type { Admins, FirstAdmin } from "../services/admins/mod.ts";
-import type { AcmeCertificate } from "../services/acme/mod.ts";
-import type { Log } from "../services/log.ts";
-import type { StartExamination } from "../services/operations/mod.ts";
-import { systemScheduler } from "../services/scheduler.ts";
-import { LEADER_PAGES } from "../web/leader_pages.ts";
 
 /** `muster serve`: runs everything until a signal ends it. */
 export async function serve(options: SettingsOptions): Promise<void> {
@@ -401,4 +410,63 @@ function untilSignal(log: Log): Promise<void> {
       Deno.addSignalListener(signal, () => stop(signal));
     }
   });
+}
+
+/** The niceness of the process: it gets what the server leaves over. */
+const NICENESS = 10;
+
+/** Most bytes of a report. */
+const MAX_REPORT = 16 * 1024 * 1024;
+
+/**
+ * Starts this program again, as `muster doctor --quick --json` with the settings of this one.
+ *
+ * @throws {Deno.errors.NotCapable} This process may not start others.
+ */
+export function startExamination(options: SettingsOptions): ExaminationProcess {
+  const { config } = options;
+  const process = new Deno.Command(ownProgram(), {
+    args: [
+      ...Deno.build.standalone ? [] : treeArguments(),
+      ...["doctor", "check", "--quick", "--json"],
+      ...config === undefined ? [] : ["--config", config],
+    ],
+    env: settingsEnvironment(options),
+    stdin: "null",
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  try {
+    setPriority(process.pid, NICENESS);
+  } catch {
+    // Not permitted here, or it has ended.
+  }
+  const kill = () => {
+    try {
+      process.kill("SIGKILL");
+    } catch {
+      // It has ended already.
+    }
+  };
+  return { output: reportOf(process, kill), kill };
+}
+
+/** How Deno runs the tree. */
+function treeArguments(): string[] {
+  const main = fileURLToPath(Deno.mainModule);
+  return ["run", "--quiet", "--no-prompt", "--permission-set", main];
+}
+
+/** What the process prints until it ends; nothing if that is too much. */
+async function reportOf({ stdout, status }: Deno.ChildProcess, kill: () => void): Promise<string> {
+  let text = "";
+  for await (const part of stdout.pipeThrough(new TextDecoderStream())) {
+    text += part;
+    if (text.length <= MAX_REPORT) continue;
+    kill();
+    text = "";
+    break;
+  }
+  await status;
+  return text;
 }

@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { ApiClient } from "./client.ts";
+import { ApiClient, Unreachable } from "./client.ts";
 import type { Leaf } from "./command_line/mod.ts";
 import { checkCount, type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
-import { print, printJsonLine, visible } from "./output.ts";
-import { followStream } from "./stream.ts";
+import { CommandFailed, print, printError, printJsonLine, visible } from "./output.ts";
 
 const messageSchema = z.object({ nick: z.string(), text: z.string(), timestamp: z.string() });
 
@@ -63,3 +62,47 @@ export const TAIL: Leaf = {
   examples: [{ line: "tail '#general' -n 50", purpose: "Follow a channel" }],
   run: tail,
 };
+
+/** Pause before another attempt, in milliseconds. */
+const RETRY_DELAY = 2000;
+
+/** Longest event, in characters. */
+const MAX_EVENT = 4_194_304;
+
+/**
+ * Reads an event stream of the API forever. If the server goes away, it waits and reconnects.
+ *
+ * @param path returns the stream's path before each connection, so that it can name the last event
+ * @param take receives the data of each event
+ * @throws CommandFailed if the server refuses
+ */
+export async function followStream(
+  client: ApiClient,
+  path: () => string,
+  take: (data: unknown) => void,
+): Promise<never> {
+  for (;;) {
+    try {
+      for await (const data of readStream(client, path())) take(data);
+    } catch (error) {
+      if (!(error instanceof Unreachable) && !(error instanceof TypeError)) throw error;
+      printError(error instanceof Unreachable ? error.message : "The stream broke off");
+    }
+    await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY));
+  }
+}
+
+async function* readStream(client: ApiClient, path: string): AsyncGenerator<unknown> {
+  const response = await client.openStream(path);
+  let rest = "";
+  for await (const text of response.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    if (rest.length > MAX_EVENT) {
+      throw new CommandFailed("The server sent an event that is too long");
+    }
+    for (const line of lines) {
+      if (line.startsWith("data: ")) yield JSON.parse(line.slice("data: ".length));
+    }
+  }
+}

@@ -1,8 +1,13 @@
-import { isOverseer, type Principal, quotaFor } from "../services/identity/mod.ts";
+import {
+  holderOf,
+  isOverseer,
+  type Principal,
+  quotaFor,
+  shareOfOne,
+} from "../services/identity/mod.ts";
 import { AcceptFailures, addressNetwork } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { HttpStats } from "../services/metrics/mod.ts";
-import { holderOf, shareOfOne } from "../services/caller_quota.ts";
 import { everyMultiple } from "../services/scheduler.ts";
 import { HttpConnection, type StrangerRequests } from "./connection.ts";
 

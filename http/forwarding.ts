@@ -13,8 +13,7 @@ import {
 import { BODILESS, type BodyReader, unreadable, withBody } from "./body.ts";
 import type { Callers } from "./callers.ts";
 import type { TrustedProxies } from "./forwarded.ts";
-import { ANY_HOST, type Hosts } from "./hosts.ts";
-import { authorityOf, targetOf } from "./request_targets.ts";
+import { ANY_HOST, authorityOf, type Hosts, targetOf } from "./hosts.ts";
 import type { HttpHandler, RequestConnection } from "./server.ts";
 import { dropUnreadBody } from "./unread_body.ts";
 

@@ -1,12 +1,11 @@
-import { closeQuietly } from "../services/close_quietly.ts";
+import { closeQuietly } from "../services/kernel/body_until.ts";
 import type { Address } from "../services/config/mod.ts";
 import { acceptConnections, TlsPort } from "../services/irc/mod.ts";
 import type { Principal } from "../services/identity/mod.ts";
 import type { Log } from "../services/log.ts";
-import type { HttpConnection } from "./connection.ts";
+import { type HttpConnection, isLongAnswer } from "./connection.ts";
 import type { HttpConnections } from "./connections.ts";
-import { isLongAnswer } from "./paced_body.ts";
-import { MAX_URL_LENGTH, RequestTargets } from "./request_targets.ts";
+import { MAX_URL_LENGTH, RequestTargets } from "./hosts.ts";
 import {
   cutSignal,
   findServeConnection,

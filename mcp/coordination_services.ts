@@ -2,7 +2,7 @@ import type { Agents, Halts } from "../services/agents/mod.ts";
 import type { DirectMessages, InboxDoor } from "../services/inboxes/mod.ts";
 import type { Bridge } from "../services/bridge/mod.ts";
 import { Unavailable } from "../services/errors.ts";
-import type { FreeSpace } from "../services/free_space.ts";
+import type { FreeSpace } from "../services/kernel/files.ts";
 import type { Identity } from "../services/identity/mod.ts";
 import type { Needs } from "../services/needs/mod.ts";
 import type { Questions } from "../services/questions/mod.ts";

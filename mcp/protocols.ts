@@ -1,4 +1,4 @@
-import { nextTurn } from "../services/pieces.ts";
+import { nextTurn } from "../services/kernel/pieces.ts";
 import { systemScheduler } from "../services/scheduler.ts";
 import type { Principal } from "../services/identity/mod.ts";
 import { coordinationTools } from "./coordination_tools.ts";

@@ -1,4 +1,4 @@
-import { amount } from "../services/amount.ts";
+import { amount } from "../services/kernel/words.ts";
 import { z } from "zod";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
 import type { QueryResult } from "../services/fossil/sql/mod.ts";

@@ -5,7 +5,7 @@ import type {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { Invalid } from "../services/errors.ts";
-import type { FreeSpace } from "../services/free_space.ts";
+import type { FreeSpace } from "../services/kernel/files.ts";
 import {
   authorize,
   type Caller,

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type { Halts } from "../services/agents/mod.ts";
 import type { Credential, Principal, WebSession } from "../services/identity/mod.ts";
 import type { ServiceError } from "../services/errors.ts";
-import type { FreeSpace } from "../services/free_space.ts";
+import type { FreeSpace } from "../services/kernel/files.ts";
 import type { Mark } from "../services/nodes/mod.ts";
 import type { ProjectAccess } from "../services/projects/mod.ts";
 import type { HeldAnswer } from "./held_answers.ts";

@@ -1,7 +1,6 @@
-import type { Ended, Identity } from "../services/identity/mod.ts";
-import type { Draining } from "../services/nodes/mod.ts";
+import { CallerQuota, type Ended, type Holder, type Identity } from "../services/identity/mod.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
-import { CallerQuota, type Holder } from "../services/caller_quota.ts";
+import type { Draining } from "../services/nodes/mod.ts";
 import type { Scheduler } from "../services/scheduler.ts";
 import { EventFrames, FrameJoiner, jsonLine } from "./event_frames.ts";
 import { EventStream, type Followed, type StreamHost } from "./event_stream.ts";

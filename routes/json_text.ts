@@ -1,5 +1,5 @@
 import type { Context, TypedResponse } from "hono";
-import { writeArray } from "../services/pieces.ts";
+import { writeArray } from "../services/kernel/pieces.ts";
 
 /** Answers 200 with serialised JSON. The handler guarantees its type. */
 export function jsonText<Value>(context: Context, text: string): TypedResponse<Value, 200, "json"> {

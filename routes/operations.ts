@@ -8,7 +8,7 @@ import {
   WithHeaders,
 } from "../services/identity/operation.ts";
 import type { Services } from "../services/daemon/mod.ts";
-import { EarlyEnd } from "../services/early_end.ts";
+import { EarlyEnd } from "../services/kernel/early_end.ts";
 import type { ServerCall, ServerHead } from "../services/identity/server_operation.ts";
 import { Waits } from "../http/mod.ts";
 import type { Caller } from "../services/identity/mod.ts";

@@ -10,7 +10,7 @@ import { isAstray } from "../routes/middleware/pages_host.ts";
 import { cookieName, sessionOf, setSessionCookies } from "../routes/middleware/session.ts";
 import { Forbidden, Invalid, NotFound, ServiceError, Unauthorized } from "../services/errors.ts";
 import { GUEST, isCsrfToken, type WebSession } from "../services/identity/mod.ts";
-import { nextTurn } from "../services/pieces.ts";
+import { nextTurn } from "../services/kernel/pieces.ts";
 import { accessOf } from "../services/projects/mod.ts";
 import type { Assets } from "./assets.ts";
 import { KeptForms } from "./kept_forms.ts";

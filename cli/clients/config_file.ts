@@ -2,7 +2,7 @@
 import { basename, dirname, join } from "node:path";
 import { unifiedDiff } from "../../services/fossil/mod.ts";
 import { CommandFailed } from "../output.ts";
-import { Unreadable } from "./unreadable.ts";
+import { Unreadable } from "./config_text.ts";
 
 /** The largest configuration file, in bytes. */
 const MAX_BYTES = 16 * 1024 * 1024;

@@ -1,9 +1,15 @@
 /** The clients that muster can set up: where their files are, and how they write an entry. */
 import { join } from "node:path";
-import { stringify } from "smol-toml";
-import { addCodexEntry, codexEntry, removeCodexEntry } from "./codex_entry.ts";
-import type { Launch } from "./entry.ts";
-import { addJsonEntry, jsonEntry, type JsonForm, removeJsonEntry } from "./json_client.ts";
+import { stringify, type TomlTable } from "smol-toml";
+import {
+  isObject,
+  type JsonObject,
+  parseJson,
+  readTable,
+  setJson,
+  setTable,
+  valueAt,
+} from "./config_text.ts";
 
 export const CLIENT_NAMES = Object.freeze(["claude", "codex", "gemini", "cursor", "vscode"]);
 
@@ -33,7 +39,7 @@ export interface Client {
 }
 
 /** The hooks of a client. */
-export interface ClientHooks {
+interface ClientHooks {
   readonly file: (scope: Scope, surroundings: Surroundings) => string;
   /** The events at which muster shows the inbox. */
   readonly events: readonly string[];
@@ -157,4 +163,178 @@ function codeFolder({ home, environment, system }: Surroundings): string {
   if (system === "darwin") return join(home, "Library", "Application Support");
   if (system === "windows") return environment["APPDATA"] ?? join(home, "AppData", "Roaming");
   return environment["XDG_CONFIG_HOME"] ?? join(home, ".config");
+}
+
+/** The entry that connects a client to muster, before it takes the form of one client. */
+
+/** The variable that holds an agent's token. */
+export const TOKEN_VARIABLE = "MUSTER_TOKEN";
+
+/** How the started program finds the agent's token. */
+type TokenSource =
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "environment" };
+
+/** What a client is told: how to start muster, or where to find it. */
+export type Launch =
+  | {
+    readonly kind: "stdio";
+    readonly command: string;
+    readonly args: readonly string[];
+    /** The server's tools, which the program forwards to. */
+    readonly url: string;
+    readonly token: TokenSource;
+  }
+  | { readonly kind: "http"; readonly url: string };
+
+/** How a client writes a value that it takes from somewhere else when it starts. */
+type Reference = (variable: string) => string;
+
+/**
+ * The environment of the started program. It never contains a token: it names the file with the
+ * token, or refers to a variable of the client's own environment.
+ */
+function environmentOf(
+  { url, token }: Extract<Launch, { readonly kind: "stdio" }>,
+  reference: Reference | null,
+): Record<string, string> {
+  if (token.kind === "file") return { MUSTER_URL: url, MUSTER_TOKEN_FILE: token.path };
+  const passed = reference === null ? {} : { [TOKEN_VARIABLE]: reference(TOKEN_VARIABLE) };
+  return { MUSTER_URL: url, ...passed };
+}
+
+/** The entry of Codex: a table in `config.toml`. */
+
+const PARENT = "mcp_servers";
+
+/** The keys of an entry that muster writes. All others are the person's own. */
+const OWN_KEYS_OF_CODEX: ReadonlySet<string> = new Set([
+  "command",
+  "args",
+  "env",
+  "env_vars",
+  "url",
+  "bearer_token_env_var",
+  "http_headers",
+  "env_http_headers",
+]);
+
+/** The table of a launch. */
+function codexEntry(launch: Launch): TomlTable {
+  if (launch.kind === "http") return { url: launch.url, bearer_token_env_var: TOKEN_VARIABLE };
+  return {
+    command: launch.command,
+    args: [...launch.args],
+    ...launch.token.kind === "environment" ? { env_vars: [TOKEN_VARIABLE] } : {},
+    env: environmentOf(launch, null),
+  };
+}
+
+/** Writes the table into a text; keeps the keys of an older one that are not muster's. */
+function addCodexEntry(name: string, launch: Launch) {
+  return (text: string): string => {
+    const older = readTable(text, [PARENT, name]) ?? {};
+    const entry = codexEntry(launch);
+    const others = Object.entries(older).filter(([key]) => !OWN_KEYS_OF_CODEX.has(key));
+    const { env, ...rest } = entry;
+    const kept = isObject(older["env"]) && isObject(env)
+      ? Object.entries(older["env"]).filter(([key]) => !key.startsWith("MUSTER_"))
+      : [];
+    return setTable(text, [PARENT, name], {
+      ...rest,
+      ...Object.fromEntries(others),
+      ...isObject(env) ? { env: { ...Object.fromEntries(kept), ...env } } : {},
+    } as TomlTable);
+  };
+}
+
+/** Removes the table and its subtables. */
+function removeCodexEntry(name: string) {
+  return (text: string): string => setTable(text, [PARENT, name], undefined);
+}
+
+/** Clients whose entry is a member of an object in a JSON file. */
+
+/** How a client writes an entry. */
+interface JsonForm {
+  /** The object of all entries. */
+  readonly parent: string;
+  /** The value of `type` for a program; absent if the client writes none. */
+  readonly stdio?: string;
+  /** The value of `type` for a URL; absent if the client writes none. */
+  readonly http?: string;
+  readonly reference: Reference;
+  /** A question that the client asks for the token; the list of them is the key `inputs`. */
+  readonly input?: JsonObject & { readonly id: string };
+}
+
+/** The keys of an entry that muster writes. All others are the person's own. */
+const OWN_KEYS = ["type", "command", "args", "env", "url", "httpUrl", "headers", "envFile"];
+
+/** The entry of a launch. */
+function jsonEntry(form: JsonForm, launch: Launch): JsonObject {
+  if (launch.kind === "http") {
+    const headers = { Authorization: `Bearer ${form.reference(TOKEN_VARIABLE)}` };
+    return { ...form.http === undefined ? {} : { type: form.http }, url: launch.url, headers };
+  }
+  return {
+    ...form.stdio === undefined ? {} : { type: form.stdio },
+    command: launch.command,
+    args: launch.args,
+    env: environmentOf(launch, form.reference),
+  };
+}
+
+/** Writes the entry into a text; keeps the keys of an older entry that are not muster's. */
+function addJsonEntry(form: JsonForm, name: string, launch: Launch) {
+  return (text: string): string => {
+    const place = [form.parent, name];
+    const entry = jsonEntry(form, launch);
+    const older = valueAt(parseJson(text), place);
+    if (!isObject(older)) return addInput(form, setJson(text, place, entry), entry);
+    const wanted = withOwnEnvironment(entry, older);
+    const edited = OWN_KEYS.reduce(
+      (changed, key) => setJson(changed, [...place, key], wanted[key]),
+      text,
+    );
+    return addInput(form, edited, entry);
+  };
+}
+
+/** Removes the entry, and the question for its token. */
+function removeJsonEntry(form: JsonForm, name: string) {
+  return (text: string): string => {
+    if (valueAt(parseJson(text), [form.parent, name]) === undefined) return text;
+    const without = setJson(text, [form.parent, name], undefined);
+    const index = inputsOf(parseJson(without)).findIndex((one) => isInput(form, one));
+    const isNeeded = JSON.stringify(valueAt(parseJson(without), [form.parent]))
+      .includes(`\${input:${form.input?.id}}`);
+    return index < 0 || isNeeded ? without : setJson(without, ["inputs", index], undefined);
+  };
+}
+
+/** Keeps the variables of an older entry that are not muster's. */
+function withOwnEnvironment(entry: JsonObject, older: JsonObject): JsonObject {
+  const { env } = older;
+  if (!isObject(entry["env"]) || !isObject(env)) return entry;
+  const others = Object.entries(env).filter(([key]) => !key.startsWith("MUSTER_"));
+  return { ...entry, env: { ...Object.fromEntries(others), ...entry["env"] } };
+}
+
+function addInput(form: JsonForm, text: string, entry: JsonObject): string {
+  if (form.input === undefined || !JSON.stringify(entry).includes("${input:")) return text;
+  if (inputsOf(parseJson(text)).some((one) => isInput(form, one))) return text;
+  if (valueAt(parseJson(text), ["inputs"]) === undefined) {
+    return setJson(text, ["inputs"], [form.input]);
+  }
+  return setJson(text, ["inputs", -1], form.input);
+}
+
+function inputsOf(tree: JsonObject): readonly unknown[] {
+  const { inputs } = tree;
+  return Array.isArray(inputs) ? inputs : [];
+}
+
+function isInput({ input }: JsonForm, value: unknown): boolean {
+  return input !== undefined && isObject(value) && value["id"] === input.id;
 }

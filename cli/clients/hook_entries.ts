@@ -1,6 +1,5 @@
 /** Hooks in a client's settings: which commands it runs at which events. */
-import { isObject, parseJson, setJson, valueAt } from "./json_text.ts";
-import { Unreadable } from "./unreadable.ts";
+import { isObject, parseJson, setJson, Unreadable, valueAt } from "./config_text.ts";
 
 /** What to register. */
 export interface HookRegistration {

@@ -1,17 +1,23 @@
 /** `muster mcp install` and `muster mcp uninstall`. */
 import { hostname } from "node:os";
+import { join } from "node:path";
 import { ApiClient } from "../client.ts";
 import { readEndpoints } from "../endpoints.ts";
+import type { CommandOptions } from "../options.ts";
 import { CommandFailed, print, printError, printText, reportDone } from "../output.ts";
 import { readPassword } from "../passwords.ts";
-import type { CommandOptions } from "../options.ts";
 import { readSettings } from "../settings.ts";
 import { ensureToken, tokenPath } from "./agent_token.ts";
 import { diffOf, type FileChange, type FileEdit, planChange, writeChange } from "./config_file.ts";
-import { type Client, clientOf, type Scope, type Surroundings } from "./definitions.ts";
-import { type Launch, TOKEN_VARIABLE } from "./entry.ts";
+import {
+  type Client,
+  clientOf,
+  type Launch,
+  type Scope,
+  type Surroundings,
+  TOKEN_VARIABLE,
+} from "./definitions.ts";
 import { addHooks, removeHooks } from "./hook_entries.ts";
-import { musterWords, shellLine } from "./launch.ts";
 
 /** A person's own files, and those that a project's members share. */
 const MODES: Readonly<Record<Scope, number>> = { user: 0o600, project: 0o644 };
@@ -26,7 +32,7 @@ interface EditOptions extends CommandOptions {
   readonly yes?: boolean;
 }
 
-export interface InstallOptions extends EditOptions {
+interface InstallOptions extends EditOptions {
   readonly agent?: string;
   readonly channels?: string;
   readonly tokenStdin?: boolean;
@@ -277,4 +283,38 @@ function tellOfToken({ clientName, agent }: Installation): void {
       ? `  export ${TOKEN_VARIABLE}=TOKEN   # of your agent: muster token add NICK --scopes read,write`
       : `  export ${TOKEN_VARIABLE}="$(cat ${shellLine([agent.tokenPath])})"`,
   );
+}
+
+/** How a client starts muster. */
+
+const ROOT = join(import.meta.dirname ?? ".", "..", "..");
+
+/**
+ * The words that run this muster: the executable, or Deno with the tree. A project's file is read on
+ * other machines, so there it is just the name.
+ */
+function musterWords(isShared: boolean): readonly [string, ...string[]] {
+  if (isShared) return ["muster"];
+  if (Deno.build.standalone) return [Deno.execPath()];
+  const config = `--config=${join(ROOT, "deno.json")}`;
+  const deno = denoWords(Deno.execPath());
+  return [...deno, "run", "--quiet", config, "--permission-set", join(ROOT, "main.ts")];
+}
+
+/**
+ * The words that run this Deno in a year, too: npx keeps its programs in a cache that `npm` may empty,
+ * so npx gets the version to run.
+ *
+ * @param executable the path of Deno's file
+ */
+export function denoWords(executable: string): readonly [string, ...string[]] {
+  const isCached = executable.split(/[/\\]/).includes("_npx");
+  return isCached ? ["npx", "--yes", `deno@${Deno.version.deno}`] : [executable];
+}
+
+/** A command line for a POSIX shell. */
+function shellLine(words: readonly string[]): string {
+  return words.map((word) =>
+    /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+  ).join(" ");
 }

@@ -1,9 +1,8 @@
 /** Documents from the table of commands: completion scripts, the manual page, the reference. */
 import type { CommandLine, Leaf } from "../command_line/mod.ts";
 import { completionFor, type Shell, SHELLS } from "./completion.ts";
-import { configurationPage } from "./configuration.ts";
+import { configurationPage, referenceOf } from "./reference.ts";
 import { manualOf } from "./man.ts";
-import { referenceOf } from "./reference.ts";
 import { printBytes } from "../output.ts";
 import { referenceFile } from "../../services/config/reference/mod.ts";
 

@@ -9,9 +9,16 @@ import {
   writeRelease,
 } from "../../services/fossil/mod.ts";
 import { CommandFailed, print, table } from "../output.ts";
-import { printJson, shortHash, shortTime } from "./format.ts";
+import {
+  printJson,
+  reading,
+  type Session,
+  shortHash,
+  shortTime,
+  type WriteOptions,
+  writingAs,
+} from "./session.ts";
 import { refuseSubcommand } from "./habits.ts";
-import { reading, type Session, type WriteOptions, writingAs } from "./session.ts";
 
 interface JsonOption {
   readonly json?: boolean;

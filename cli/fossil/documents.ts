@@ -12,9 +12,7 @@ import {
   resolveArtifact,
 } from "../../services/fossil/mod.ts";
 import { print, printText, table, visible } from "../output.ts";
-import { printJson, shortHash, shortTime } from "./format.ts";
-import { printRest, readPages } from "./pages.ts";
-import { reading } from "./session.ts";
+import { printJson, printRest, reading, readPages, shortHash, shortTime } from "./session.ts";
 import { printContent } from "./tree.ts";
 
 interface ListOptions extends Paging {

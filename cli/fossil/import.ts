@@ -1,15 +1,13 @@
-import { amount } from "../../services/amount.ts";
+import { amount } from "../../services/kernel/words.ts";
 import {
   exportGit,
   type GitProgress,
   importGitStream,
   readPieces,
 } from "../../services/fossil/mod.ts";
-import { printNotices } from "../notices.ts";
-import { CommandFailed, print, printBytes, reportDone } from "../output.ts";
-import { printJson } from "./format.ts";
+import { CommandFailed, print, printBytes, printNotices, reportDone } from "../output.ts";
+import { defaultUser, explaining, printJson, reading } from "./session.ts";
 import { TerminalProgress } from "./progress.ts";
-import { defaultUser, explaining, reading } from "./session.ts";
 
 interface ImportCommandOptions {
   readonly user?: string;

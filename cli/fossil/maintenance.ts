@@ -1,14 +1,17 @@
-import { amount } from "../../services/amount.ts";
 import {
+  type CheckinDetail,
   type Examination,
   examineRepository,
   type Progress,
+  readCheckin,
+  readStatistics,
   Repository,
+  type Statistics,
 } from "../../services/fossil/mod.ts";
+import { amount } from "../../services/kernel/words.ts";
 import { CommandFailed, print, table, visible } from "../output.ts";
-import { printJson } from "./format.ts";
 import { TerminalProgress } from "./progress.ts";
-import { defaultUser, explaining, reading, writing } from "./session.ts";
+import { defaultUser, explaining, printJson, reading, shortTime, writing } from "./session.ts";
 
 interface InitOptions {
   readonly user?: string;
@@ -92,4 +95,52 @@ export async function rebuild(
   if (json) return printJson(result);
   const { blobs, artifacts, phantoms } = result;
   print(`${amount(blobs, "artifact")} (${artifacts} structural), ${amount(phantoms, "phantom")}`);
+}
+
+interface InfoOptions {
+  readonly checkin?: string;
+  readonly json?: boolean;
+}
+
+/** `muster fossil info`: describes a repository or a check-in. */
+export async function info(file: string, { checkin, json }: InfoOptions): Promise<void> {
+  await reading(file, ({ reader }) => {
+    const result = checkin === undefined ? readStatistics(reader) : readCheckin(reader, checkin);
+    if (json === true) return printJson(result);
+    if ("uuid" in result) printCheckin(result);
+    else printStatistics(result);
+  });
+}
+
+function printStatistics(statistics: Statistics): void {
+  const rows = Object.entries(statistics).map(([name, value]: [string, unknown]) => [
+    name.replaceAll("_", " "),
+    typeof value === "number" ? value.toLocaleString("en-GB") : String(value ?? "none"),
+  ]);
+  printFields(rows);
+}
+
+function printCheckin(checkin: CheckinDetail): void {
+  const { files_changed, comment, ...fields } = checkin;
+  printFields([
+    ["uuid", fields.uuid],
+    ["time", shortTime(fields.timestamp)],
+    ["user", fields.user],
+    ["branch", fields.branch],
+    ["tags", fields.tags.join(", ")],
+    ...fields.parents.map((parent, index) => [index === 0 ? "parent" : "merged", parent]),
+    ...fields.children.map((child) => ["child", child]),
+    ["comment", comment],
+  ]);
+  print();
+  const rows = files_changed.map(({ name, change_type, prev_name }) => [
+    change_type,
+    prev_name === null ? name : `${prev_name} -> ${name}`,
+  ]);
+  print(table(["CHANGE", "FILE"], rows));
+}
+
+function printFields(rows: readonly (readonly string[])[]): void {
+  const width = Math.max(...rows.map(([name = ""]) => name.length));
+  for (const [name = "", value = ""] of rows) print(`${name.padEnd(width)}  ${visible(value)}`);
 }

@@ -1,4 +1,4 @@
-import { amount } from "../../services/amount.ts";
+import { amount } from "../../services/kernel/words.ts";
 import {
   branchOf,
   type MergePreview,
@@ -10,8 +10,7 @@ import {
   writePick,
 } from "../../services/fossil/mod.ts";
 import { CommandFailed, print, table, visible } from "../output.ts";
-import { printJson } from "./format.ts";
-import { reading, type Session, type WriteOptions, writingAs } from "./session.ts";
+import { printJson, reading, type Session, type WriteOptions, writingAs } from "./session.ts";
 
 interface MergeOptions extends WriteOptions {
   readonly into?: string;

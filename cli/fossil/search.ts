@@ -7,9 +7,7 @@ import {
   type SearchMatch,
 } from "../../services/fossil/mod.ts";
 import { print, visible } from "../output.ts";
-import { printJson, shortHash } from "./format.ts";
-import { printRest, readPages } from "./pages.ts";
-import { reading, type Session } from "./session.ts";
+import { printJson, printRest, reading, readPages, type Session, shortHash } from "./session.ts";
 
 interface SearchCommandOptions extends Paging {
   readonly kind?: readonly SearchKind[];

@@ -3,11 +3,12 @@ import {
   type Author,
   isFromSystem,
   type OpenOptions,
+  type Paging,
   Reader,
   Repository,
 } from "../../services/fossil/mod.ts";
 import { serviceErrorOf } from "../../services/projects/errors/mod.ts";
-import { CommandFailed } from "../output.ts";
+import { CommandFailed, print } from "../output.ts";
 
 /** The repository file of a command. */
 export interface Session {
@@ -83,4 +84,58 @@ export async function explaining<T>(path: string, work: () => T): Promise<Awaite
     if (refusal === null) throw error;
     throw new CommandFailed(isFromSystem(error) ? error.message : refusal.message);
   }
+}
+
+export { printJson } from "../output.ts";
+
+/** The first digits of a hash, as people write it. */
+export function shortHash(hash: string): string {
+  return hash.slice(0, 10);
+}
+
+/** A comment on one line, for lists: each run of white space becomes one space. */
+export function onOneLine(comment: string): string {
+  return comment.trim().replace(/\s+/g, " ");
+}
+
+/** A timestamp to the minute, UTC. */
+export function shortTime(timestamp: string): string {
+  return timestamp.slice(0, 16).replace("T", " ");
+}
+
+/** Entries shown by default. */
+const DEFAULT_LIMIT = 25;
+/** Longest page of the engine. */
+const PAGE = 10_000;
+
+/** A page of a list, and the length of the whole list. */
+type Page<Key extends string> =
+  & { readonly total: number }
+  & Readonly<
+    Record<Key, readonly unknown[]>
+  >;
+
+/**
+ * Reads the requested entries of a list, page by page.
+ *
+ * @param paging a limit of 0 stands for all entries.
+ * @param key the property of a page that holds its entries.
+ */
+export function readPages<Key extends string, Result extends Page<Key>>(
+  { limit = DEFAULT_LIMIT, offset = 0 }: Paging,
+  key: Key,
+  read: (page: Required<Paging>) => Result,
+): Result {
+  const end = limit === 0 ? Infinity : offset + limit;
+  const entries: unknown[] = [];
+  for (let start = offset;; start += PAGE) {
+    const result = read({ limit: Math.min(PAGE, end - start), offset: start });
+    for (const entry of result[key]) entries.push(entry);
+    if (start + PAGE >= Math.min(end, result.total)) return { ...result, [key]: entries };
+  }
+}
+
+/** Prints that a list continues. */
+export function printRest(shown: number, total: number): void {
+  if (shown < total) print(`${shown} of ${total}; -n 0 shows all`);
 }

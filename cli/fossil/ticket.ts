@@ -7,9 +7,16 @@ import {
   writeTicketChange,
 } from "../../services/fossil/mod.ts";
 import { CommandFailed, print, printText, table, visible } from "../output.ts";
-import { printJson, shortHash, shortTime } from "./format.ts";
-import { printRest, readPages } from "./pages.ts";
-import { reading, type WriteOptions, writingAs } from "./session.ts";
+import {
+  printJson,
+  printRest,
+  reading,
+  readPages,
+  shortHash,
+  shortTime,
+  type WriteOptions,
+  writingAs,
+} from "./session.ts";
 
 interface TicketOptions extends WriteOptions, Paging {
   readonly new?: boolean;

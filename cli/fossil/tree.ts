@@ -8,8 +8,7 @@ import {
   table,
   visible,
 } from "../output.ts";
-import { printJson, shortTime } from "./format.ts";
-import { reading } from "./session.ts";
+import { printJson, reading, shortTime } from "./session.ts";
 
 interface CheckinOption {
   readonly checkin?: string;

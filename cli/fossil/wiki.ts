@@ -5,9 +5,14 @@ import {
   writeWiki,
 } from "../../services/fossil/mod.ts";
 import { CommandFailed, print, printText, table } from "../output.ts";
-import { printJson, shortHash, shortTime } from "./format.ts";
-import { readStandardInput } from "./input.ts";
-import { reading, type WriteOptions, writingAs } from "./session.ts";
+import {
+  printJson,
+  reading,
+  shortHash,
+  shortTime,
+  type WriteOptions,
+  writingAs,
+} from "./session.ts";
 
 interface WikiOptions extends WriteOptions {
   readonly write?: boolean;
@@ -84,4 +89,24 @@ async function write(
     }));
   if (json === true) printJson({ name: title, uuid });
   else print(uuid);
+}
+
+/** Longest text on standard input, in bytes. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/**
+ * All of standard input, as text.
+ *
+ * @param what the expected text, for the error if there is none.
+ */
+async function readStandardInput(what: string): Promise<string> {
+  if (Deno.stdin.isTerminal()) throw new CommandFailed(`${what} is read from standard input`, 2);
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  for await (const chunk of Deno.stdin.readable) {
+    length += chunk.length;
+    if (length > MAX_BYTES) throw new CommandFailed(`${what} is too large`);
+    chunks.push(chunk);
+  }
+  return await new Blob(chunks).text();
 }

@@ -4,7 +4,7 @@ import { Invalid, NotFound } from "../../services/errors.ts";
 import { TEXT_BOUNDS, TextMap } from "../../services/fossil/front/mod.ts";
 import { KEEPS_EMPTY } from "../lenient_arguments.ts";
 import { textOf } from "../text_files.ts";
-import { nextTurn } from "../../services/pieces.ts";
+import { nextTurn } from "../../services/kernel/pieces.ts";
 import { commitToWorkspace, getWorkspace } from "../../services/workspaces/operations.ts";
 import { committedSchema } from "../../services/workspaces/schemas.ts";
 import { applyHunks, type FilePatch, parsePatch } from "./patch.ts";

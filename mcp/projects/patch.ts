@@ -1,5 +1,5 @@
 /** Unified diffs: their files and hunks, and what they make of a text. All of it is linear. */
-import { amount } from "../../services/amount.ts";
+import { amount } from "../../services/kernel/words.ts";
 import { Invalid } from "../../services/errors.ts";
 import { placesIn } from "./places.ts";
 

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import type { Certificate } from "./authority.ts";
-import { renameSynced, writeSynced } from "../synced_files.ts";
+import { renameSynced, writeSynced } from "../kernel/files.ts";
 
 const ACCOUNT_KEY = "account_key.pem";
 

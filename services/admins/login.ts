@@ -12,7 +12,7 @@ import {
   type WebSessions,
 } from "../identity/mod.ts";
 import { newUlid } from "../ulid.ts";
-import { waitInWords } from "../waiting_words.ts";
+import { waitInWords } from "../kernel/words.ts";
 import type { LoginRequest } from "./schemas.ts";
 
 /** Most addresses whose attempts are remembered. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Conflict, NotFound, Unavailable } from "../errors.ts";
 import { Created, SerializedJson, serverOperation } from "../identity/server_operation.ts";
-import { writeArray } from "../pieces.ts";
+import { writeArray } from "../kernel/pieces.ts";
 import type { Admins } from "./admins.ts";
 import { adminSchema, passwordSchema } from "./schemas.ts";
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Conflict, NotFound, Unavailable } from "../errors.ts";
 import { MAX_PASSWORD_LENGTH } from "../identity/mod.ts";
 import { Created, SerializedJson, serverOperation } from "../identity/server_operation.ts";
-import { writeArray } from "../pieces.ts";
+import { writeArray } from "../kernel/pieces.ts";
 import { textSchema } from "../validation/schemas.ts";
 import type { IrcAccounts } from "./irc_accounts.ts";
 import { personSchema } from "./schemas.ts";

@@ -1,4 +1,4 @@
-import { inPieces, joinArray } from "../pieces.ts";
+import { inPieces, joinArray } from "../kernel/pieces.ts";
 import { type AgentRow, type AgentState, describeAgent } from "./records.ts";
 
 /** An agent's JSON, and the values in it that change without its record. */

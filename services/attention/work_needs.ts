@@ -1,4 +1,4 @@
-import { amount } from "../amount.ts";
+import { amount } from "../kernel/words.ts";
 import { isOverseer, type Principal } from "../identity/mod.ts";
 import type { Need, NeedSource } from "../needs/mod.ts";
 import type { AwaitedReview } from "../reviews/mod.ts";

@@ -1,7 +1,7 @@
 import { FORMAT, HEADER_NAME, type Manifest, MANIFEST_NAME, type StoredFile } from "./manifest.ts";
 import { BLOCK, padding, tarHeader } from "./tar.ts";
 import { type BackupTarget, explainDisk, hashing, type NewFile, writeAll } from "./target.ts";
-import { renameSynced } from "../synced_files.ts";
+import { renameSynced } from "../kernel/files.ts";
 
 /** Where the bytes of an archive go. */
 export interface ByteSink {

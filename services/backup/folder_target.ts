@@ -3,7 +3,7 @@ import { FolderLock, FolderLockError } from "../database/sqlite/mod.ts";
 import { BackupError } from "./errors.ts";
 import { type Manifest, manifestSchema, type StoredFile } from "./manifest.ts";
 import { type BackupTarget, explainDisk, hashing, type NewFile, writeAll } from "./target.ts";
-import { renameSynced, syncFolder } from "../synced_files.ts";
+import { renameSynced, syncFolder } from "../kernel/files.ts";
 
 /** The folder of the contents, each named by its SHA-256. */
 export const OBJECTS = "objects";

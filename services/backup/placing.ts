@@ -2,7 +2,7 @@ import { basename, dirname, join } from "node:path";
 import { type Folders, PROJECTS } from "./contents.ts";
 import { BackupError } from "./errors.ts";
 import { explainDisk } from "./target.ts";
-import { renameSynced, syncFolder } from "../synced_files.ts";
+import { renameSynced, syncFolder } from "../kernel/files.ts";
 
 /** Where restored files are written, and how they get their place. */
 export interface Placing extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import { amount } from "../amount.ts";
+import { amount } from "../kernel/words.ts";
 import { PURPOSES } from "../policies/mod.ts";
 import { z } from "zod";
 import type { ChannelActivity } from "../bridge/mod.ts";

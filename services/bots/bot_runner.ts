@@ -1,4 +1,4 @@
-import { inBackground } from "../background.ts";
+import { inBackground } from "../kernel/sweep.ts";
 import type { Database, Statement } from "../database/mod.ts";
 import { Unavailable } from "../errors.ts";
 import { newEvent, type Origin } from "../events/mod.ts";

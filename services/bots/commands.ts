@@ -1,4 +1,4 @@
-import { amount } from "../amount.ts";
+import { amount } from "../kernel/words.ts";
 import { ServiceError } from "../errors.ts";
 import { foldCase, isChannelName } from "../irc/mod.ts";
 import { BoundedMap } from "../kernel/bounded_map.ts";

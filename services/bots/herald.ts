@@ -1,5 +1,5 @@
 import { TokenBucket } from "../kernel/token_bucket.ts";
-import { amount } from "../amount.ts";
+import { amount } from "../kernel/words.ts";
 import { PURPOSES } from "../policies/mod.ts";
 import { Invalid, ServiceError, TimedOut, Unavailable } from "../errors.ts";
 import { channelName } from "../irc/mod.ts";

@@ -4,10 +4,9 @@ import { Conflict, Invalid, NotFound, TooMany, Unauthorized, Unavailable } from 
 import { newEvent } from "../events/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import { channelName, foldCase } from "../irc/mod.ts";
-import { WorkerPool } from "../kernel/worker_pool.ts";
+import { startThread, WorkerPool } from "../kernel/worker_pool.ts";
 import type { BotSettings } from "../policies/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { startThread } from "../threads.ts";
 import { newUlid } from "../ulid.ts";
 import { type SecretKey, secretOf } from "../webhooks/mod.ts";
 import { BotState } from "./bot_state.ts";

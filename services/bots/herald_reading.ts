@@ -1,7 +1,7 @@
 /** Reads webhooks that come from outside: first their signature, then their body. */
 import { Buffer } from "node:buffer";
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { amount } from "../amount.ts";
+import { amount } from "../kernel/words.ts";
 import { isBounded, parseJson } from "../validation/mod.ts";
 
 /** A webhook as it arrived, and what its source must prove. Plain data, because it goes to a thread. */

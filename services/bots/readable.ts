@@ -1,4 +1,4 @@
-import { amount } from "../amount.ts";
+import { amount } from "../kernel/words.ts";
 import { type ChannelMessage, parseEnvelope } from "../bridge/mod.ts";
 import { Invalid, NotFound } from "../errors.ts";
 import { foldCase } from "../irc/mod.ts";

@@ -1,4 +1,4 @@
-import { amount } from "../amount.ts";
+import { amount } from "../kernel/words.ts";
 import { PURPOSES } from "../policies/mod.ts";
 import { resolve } from "node:path";
 import {

@@ -1,4 +1,4 @@
-import { amount } from "../amount.ts";
+import { amount } from "../kernel/words.ts";
 import { PURPOSES } from "../policies/mod.ts";
 import type { ChannelMessage } from "../bridge/mod.ts";
 import { Conflict, Invalid } from "../errors.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { amount } from "../amount.ts";
+import { amount } from "../kernel/words.ts";
 import { Forbidden, ServiceError } from "../errors.ts";
 import { foldCase } from "../irc/mod.ts";
 import { BoundedMap } from "../kernel/bounded_map.ts";

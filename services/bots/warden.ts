@@ -1,4 +1,4 @@
-import { amount } from "../amount.ts";
+import { amount } from "../kernel/words.ts";
 import { parseEnvelope } from "../bridge/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import type { JudgedMessage } from "../irc/mod.ts";

@@ -1,6 +1,11 @@
-import type { Holder } from "../caller_quota.ts";
 import { Invalid, NotFound, Unavailable } from "../errors.ts";
-import { type Caller, OPERATOR, type Principal, speakerName } from "../identity/mod.ts";
+import {
+  type Caller,
+  type Holder,
+  OPERATOR,
+  type Principal,
+  speakerName,
+} from "../identity/mod.ts";
 import { channelName, type ChannelStanding, foldCase, isNick } from "../irc/mod.ts";
 import type { Rate } from "../kernel/token_bucket.ts";
 import type { Log } from "../log.ts";

@@ -9,8 +9,7 @@ import {
   Unchanged,
 } from "../database/mod.ts";
 import { Conflict, NotFound } from "../errors.ts";
-import type { HourlyQuota } from "../hourly_quota.ts";
-import { type Caller, originOf } from "../identity/mod.ts";
+import { type Caller, type HourlyQuota, originOf } from "../identity/mod.ts";
 import {
   type Actor,
   type Project,

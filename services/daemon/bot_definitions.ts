@@ -1,4 +1,4 @@
-import { amount } from "../amount.ts";
+import { amount } from "../kernel/words.ts";
 import { auditbot, herald, oracle, scribe, scroll, systembot } from "../bots/catalog/mod.ts";
 import type { BotDefinition, HeraldDesk } from "../bots/mod.ts";
 import type { Bridge } from "../bridge/mod.ts";

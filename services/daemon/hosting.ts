@@ -3,10 +3,15 @@ import { Checks } from "../checks/mod.ts";
 import type { Config } from "../config/mod.ts";
 import type { Database } from "../database/mod.ts";
 import type { EventLog } from "../events/mod.ts";
-import type { FreeSpace } from "../free_space.ts";
-import { HourlyQuota } from "../hourly_quota.ts";
+import type { FreeSpace } from "../kernel/files.ts";
 import { Feeds } from "../feeds/mod.ts";
-import type { AccountDirectory, Identity, TokenKey, Tokens } from "../identity/mod.ts";
+import {
+  type AccountDirectory,
+  HourlyQuota,
+  type Identity,
+  type TokenKey,
+  type Tokens,
+} from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { InboxDoor } from "../inboxes/mod.ts";
 import type { Halts, Roster, Slots } from "../agents/mod.ts";

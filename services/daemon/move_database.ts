@@ -11,11 +11,10 @@ import {
   verifyLog,
   verifyPostgresLog,
 } from "../database/mod.ts";
-import { fileStamp } from "../file_stamp.ts";
+import { fileStamp, renameSynced } from "../kernel/files.ts";
 import { readKeyFile } from "../identity/mod.ts";
 import { SQLITE_FILE } from "./app_database.ts";
 import { readPairing, removePairing, writePairing } from "./pairing.ts";
-import { renameSynced } from "../synced_files.ts";
 
 export interface MoveOptions {
   /** The data folder, which nobody else uses. */

@@ -1,5 +1,5 @@
 import type { DataFolder } from "../config/mod.ts";
-import { syncFolder, writeSynced } from "../synced_files.ts";
+import { syncFolder, writeSynced } from "../kernel/files.ts";
 
 /** Names the database of PostgreSQL that belongs to the data folder, by its instance. */
 const PAIRING_FILE = "postgres";

@@ -1,4 +1,4 @@
-import type { FreeSpace } from "../free_space.ts";
+import type { FreeSpace } from "../kernel/files.ts";
 import type { AdminLogin, Admins } from "../admins/mod.ts";
 import { type Agents, type IrcAccounts, Slots } from "../agents/mod.ts";
 import type { Bots, HeraldDesk } from "../bots/mod.ts";

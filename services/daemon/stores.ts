@@ -4,7 +4,7 @@ import type { Config } from "../config/mod.ts";
 import { DataFolder } from "../config/mod.ts";
 import type { Database } from "../database/mod.ts";
 import { type EventServices, openEvents } from "../events/mod.ts";
-import { FreeSpace } from "../free_space.ts";
+import { FreeSpace } from "../kernel/files.ts";
 import { HistoryArchive, type Retention } from "../irc_server/history/mod.ts";
 import { type IdentityServices, openIdentity, openKeyFile } from "../identity/mod.ts";
 import type { Log } from "../log.ts";

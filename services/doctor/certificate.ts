@@ -1,4 +1,4 @@
-import { amount } from "../amount.ts";
+import { amount } from "../kernel/words.ts";
 import { X509Certificate } from "node:crypto";
 import { type Finding, findingsOf, quoted, reasonOf } from "./finding.ts";
 

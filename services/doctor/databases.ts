@@ -1,5 +1,5 @@
 /** The app database, the event log and the IRC history. */
-import { amount } from "../amount.ts";
+import { amount } from "../kernel/words.ts";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Folders } from "../backup/mod.ts";

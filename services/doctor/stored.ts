@@ -1,6 +1,6 @@
 /** What grows, and what bounds it: rows with a retention, and quotas. */
 import { join } from "node:path";
-import { amount } from "../amount.ts";
+import { amount } from "../kernel/words.ts";
 import type { Folders } from "../backup/mod.ts";
 import type { Config } from "../config/mod.ts";
 import { DAYS_OF, RETAINED, type Retained } from "../retention/mod.ts";

@@ -1,4 +1,4 @@
-import { amount } from "../amount.ts";
+import { amount } from "../kernel/words.ts";
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
 import { type Folders, SqliteSnapshot } from "../backup/mod.ts";

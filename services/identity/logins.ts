@@ -9,7 +9,7 @@ import {
   type ScramVerifier,
   type ScramVerifiers,
 } from "./scram.ts";
-import { waitInWords } from "../waiting_words.ts";
+import { waitInWords } from "../kernel/words.ts";
 import { sameDigest, sha256 } from "./secrets.ts";
 
 /** Most addresses, and pairs of an address and a name, remembered for wrong passwords. */

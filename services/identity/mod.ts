@@ -97,3 +97,11 @@ export {
 } from "./web_sessions.ts";
 export { formatNetwork, type Network, parseNetwork, widen } from "./ip_network.ts";
 export { type Gates, requireServerCall, type ServerAccess } from "./server_access.ts";
+export {
+  CallerQuota,
+  type Holder,
+  holderOf,
+  HourlyQuota,
+  type QuotaFigures,
+  shareOfOne,
+} from "./quotas.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Conflict, NotFound, Unavailable } from "../errors.ts";
-import { writeArray } from "../pieces.ts";
+import { writeArray } from "../kernel/pieces.ts";
 import type { OperatorToken } from "./operator_token.ts";
 import { tokenRequestSchema } from "./schemas.ts";
 import { Created, SerializedJson, serverOperation } from "./server_operation.ts";

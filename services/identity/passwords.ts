@@ -1,6 +1,5 @@
 import { Unavailable } from "../errors.ts";
-import { WorkerPool } from "../kernel/worker_pool.ts";
-import { startThread } from "../threads.ts";
+import { startThread, WorkerPool } from "../kernel/worker_pool.ts";
 
 /** Passwords hashed at a time; each takes a core and 19 MiB for about 0.1 s. */
 const WORKERS = 2;

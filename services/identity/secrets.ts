@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import * as crypto from "node:crypto";
-import { renameSynced, writeSynced } from "../synced_files.ts";
+import { renameSynced, writeSynced } from "../kernel/files.ts";
 
 /** Creates a secret of 256 random bits, as 64 hex digits. */
 export function newSecret(): string {

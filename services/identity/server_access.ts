@@ -1,4 +1,4 @@
-import type { FreeSpace } from "../free_space.ts";
+import type { FreeSpace } from "../kernel/files.ts";
 import { authorize, type Resource } from "./permissions.ts";
 import type { Principal } from "./principal.ts";
 

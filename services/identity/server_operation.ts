@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { EarlyEnd } from "../early_end.ts";
+import { EarlyEnd } from "../kernel/early_end.ts";
 import {
   type Declaration,
   type Head,

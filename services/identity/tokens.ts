@@ -8,7 +8,7 @@ import {
 import { Conflict, Invalid, NotFound } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import type { Log } from "../log.ts";
-import { nextTurn } from "../pieces.ts";
+import { nextTurn } from "../kernel/pieces.ts";
 import { newUlid } from "../ulid.ts";
 import type { Account, AccountDirectory } from "./accounts.ts";
 import { DeferredTimes } from "./deferred_times.ts";

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import type { Roster, RosterEntry } from "../agents/mod.ts";
-import { inBackground } from "../background.ts";
+import { inBackground, Sweep } from "../kernel/sweep.ts";
 import type { ChannelMessage, HeardMessage } from "../bridge/mod.ts";
 import { type Database, type Directory, statement, type Tables } from "../database/mod.ts";
 import { Unavailable } from "../errors.ts";
@@ -8,7 +8,6 @@ import type { Principal } from "../identity/mod.ts";
 import type { ObservedMessage } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { Sweep } from "../sweep.ts";
 import type { Delivery, Sending } from "./arrivals.ts";
 import type { Acknowledgement, InboxDoor, Inboxes, InboxQuery, Notification } from "./inboxes.ts";
 

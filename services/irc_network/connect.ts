@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Connect, LineConnection } from "../bridge/mod.ts";
-import { closeQuietly } from "../close_quietly.ts";
+import { closeQuietly } from "../kernel/body_until.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { explainCertificate } from "./certificate_fault.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { bodyUntil } from "../body_until.ts";
+import { bodyUntil } from "../kernel/body_until.ts";
 import { Unavailable } from "../errors.ts";
 import type { Scheduler } from "../scheduler.ts";
 

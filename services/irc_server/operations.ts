@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Conflict, NotFound, Unavailable } from "../errors.ts";
 import { Created, SerializedJson, serverOperation } from "../identity/server_operation.ts";
 import type { ConnectedClient } from "../irc/mod.ts";
-import { writeArray } from "../pieces.ts";
+import { writeArray } from "../kernel/pieces.ts";
 import type { IrcBans } from "./bans/mod.ts";
 import { banRequestSchema } from "./bans/schemas.ts";
 

@@ -1,5 +1,5 @@
+import { Unavailable } from "../errors.ts";
 import { BoundedQueue, type BoundedQueueOptions } from "./bounded_queue.ts";
-import { Watchdog } from "./watchdog.ts";
 
 /** What is used of a worker, which calls `serveCalls`. A process can be one, too. */
 export type WorkerPort = Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror">;
@@ -24,7 +24,7 @@ export type FromWorker =
   /** The worker threw an error: a bug. */
   | { readonly kind: "failed"; readonly message: string };
 
-export interface WorkerPoolOptions<Request> {
+interface WorkerPoolOptions<Request> {
   /** Starts a worker; throws if none can start. */
   readonly start: () => WorkerPort;
   /** What each worker is set up with; a structured clone of it. */
@@ -68,7 +68,7 @@ export interface WorkerPoolOptions<Request> {
   readonly after?: (ms: number, task: () => void) => () => void;
 }
 
-export interface WorkerCallOptions<Answer> {
+interface WorkerCallOptions<Answer> {
   /** Whose call it is: each key has its own queue. */
   readonly key?: string;
   /**
@@ -458,4 +458,79 @@ function reject<Request, Answer>(call: Call<Request, Answer>, error: unknown): v
 function watch(ms: number, task: () => void): () => void {
   const watchdog = new Watchdog(ms, task);
   return () => watchdog.stop();
+}
+
+/** In how many steps a watchdog waits. */
+const STEPS = 10;
+
+/**
+ * Calls a function once this thread has run for a time without calling the watchdog off. A thread
+ * that stands still (the machine keeps it from the core, or the process was stopped) hears nothing
+ * meanwhile. Afterwards its timers run before it hears what came. So the watchdog waits in steps,
+ * and a standstill is no more than one of them.
+ */
+export class Watchdog {
+  #timer: ReturnType<typeof setTimeout>;
+  #isOff = false;
+
+  /**
+   * @param ms the time, in milliseconds
+   * @param onSilence called at most once
+   */
+  constructor(ms: number, onSilence: () => void) {
+    const wait = (left: number): ReturnType<typeof setTimeout> =>
+      setTimeout(() => {
+        // Deno 2.4 may run a timer that was cleared in the turn in which it ended.
+        if (this.#isOff) return;
+        if (left === 0) onSilence();
+        else this.#timer = wait(left - 1);
+      }, ms / STEPS);
+    this.#timer = wait(STEPS - 1);
+  }
+
+  /** Calls it off. */
+  stop(): void {
+    this.#isOff = true;
+    clearTimeout(this.#timer);
+  }
+}
+
+/** Threads that start while the process runs. */
+
+/** File descriptors that must be free before a thread starts; the runtime opens six for it. */
+const THREAD_FILES = 16;
+
+/**
+ * How many more files this process may open.
+ *
+ * @param most how many to look for
+ */
+export function filesLeft(most: number): number {
+  const files: Deno.FsFile[] = [];
+  try {
+    while (files.length < most) files.push(Deno.openSync("/dev/null"));
+  } catch (error) {
+    // A system without this file has other limits.
+    if (!(error instanceof Deno.errors.NotFound)) return files.length;
+  } finally {
+    for (const file of files) file.close();
+  }
+  return most;
+}
+
+/**
+ * Starts a thread. The runtime would end the whole process if it had no descriptors for it.
+ *
+ * @param start makes the worker
+ * @throws Unavailable if the process may open too few files, or have no more threads
+ */
+export function startThread(start: () => Worker): Worker {
+  if (filesLeft(THREAD_FILES) < THREAD_FILES) {
+    throw new Unavailable("The server may not open enough files for another thread at the moment");
+  }
+  try {
+    return start();
+  } catch (cause) {
+    throw new Unavailable("The server cannot start another thread at the moment", { cause });
+  }
 }

@@ -3,7 +3,7 @@ import type { Agents } from "../agents/mod.ts";
 import { Conflict, NotFound, Unavailable } from "../errors.ts";
 import type { AccountDirectory, Principal } from "../identity/mod.ts";
 import { SerializedJson, serverOperation } from "../identity/server_operation.ts";
-import { writeArray } from "../pieces.ts";
+import { writeArray } from "../kernel/pieces.ts";
 import { wholeNumber } from "../validation/schemas.ts";
 import { type BudgetStanding, type BudgetView, type LedgerServices, viewOfBudget } from "./mod.ts";
 import { budgetSchema, USAGE_GROUPS } from "./schemas.ts";

@@ -1,4 +1,4 @@
-import { bodyUntil } from "../body_until.ts";
+import { bodyUntil } from "../kernel/body_until.ts";
 import {
   QUOTA_USED,
   REFUSAL_STATUSES,

@@ -1,7 +1,7 @@
-import { CallerQuota, type Holder } from "../caller_quota.ts";
-import type { EarlyEnd } from "../early_end.ts";
 import { Invalid } from "../errors.ts";
+import { CallerQuota, type Holder } from "../identity/mod.ts";
 import { foldCase } from "../irc/mod.ts";
+import type { EarlyEnd } from "../kernel/early_end.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Follower, Gap, Logged, LoggedMessage, MessageLog } from "./message_log.ts";
 

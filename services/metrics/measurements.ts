@@ -1,10 +1,10 @@
+import { sql } from "kysely";
 import { X509Certificate } from "node:crypto";
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
-import { sql } from "kysely";
 import type { Database, Tables } from "../database/mod.ts";
+import type { QuotaFigures } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
-import type { QuotaFigures } from "../hourly_quota.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import { countRetained, type Retained } from "../retention/mod.ts";
 import { type Scheduler, untilMultiple } from "../scheduler.ts";

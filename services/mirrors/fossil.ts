@@ -4,7 +4,7 @@ import { Conflict } from "../errors.ts";
 import { SYSTEM } from "../events/mod.ts";
 import { clientMessage, contentTypeOf, messageFormOf } from "../fossil/front/mod.ts";
 import type { Card, ClientLogin, PushRules, ReceivedMessage } from "../fossil/mod.ts";
-import type { FreeSpace } from "../free_space.ts";
+import type { FreeSpace } from "../kernel/files.ts";
 import {
   ClosedHost,
   type OutboundAnswer,

@@ -1,6 +1,6 @@
 /** The two halves of a run: pulling from upstream, and pushing to a Git remote. */
 import { dirname, join } from "node:path";
-import type { FreeSpace } from "../free_space.ts";
+import type { FreeSpace } from "../kernel/files.ts";
 import { type SealingKey, unseal } from "../identity/mod.ts";
 import { checkedAddresses, ClosedHost, OutboundClient, type Resolve } from "../outbound/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";

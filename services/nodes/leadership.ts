@@ -1,7 +1,7 @@
 import type { Database, Peers, Statement } from "../database/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { Sweep } from "../sweep.ts";
+import { Sweep } from "../kernel/sweep.ts";
 import type { Nodes } from "./nodes.ts";
 
 /** Work that one node does for all of them, such as timers and bots. */

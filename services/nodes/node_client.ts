@@ -1,7 +1,6 @@
-import { bodyUntil } from "../body_until.ts";
-import { CallerQuota, type Holder } from "../caller_quota.ts";
 import { TooMany, Unavailable } from "../errors.ts";
-import { isOverseer, OPERATOR, type Principal } from "../identity/mod.ts";
+import { CallerQuota, type Holder, isOverseer, OPERATOR, type Principal } from "../identity/mod.ts";
+import { bodyUntil } from "../kernel/body_until.ts";
 import { MARK_HEADER, type MarkContent, type Marks } from "./marks.ts";
 import { away, nobodyRuns, type NodeRecord, type Nodes, RETRY_SECONDS } from "./nodes.ts";
 

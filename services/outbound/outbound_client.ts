@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { closeQuietly } from "../close_quietly.ts";
+import { closeQuietly } from "../kernel/body_until.ts";
 import { type AddressRules, checkedAddresses, ClosedHost } from "./addresses.ts";
 import {
   type AnswerHead,

@@ -1,5 +1,5 @@
 import { Conflict, Unauthorized } from "../errors.ts";
-import type { FreeSpace } from "../free_space.ts";
+import type { FreeSpace } from "../kernel/files.ts";
 import {
   type Account,
   type Action,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Conflict, NotFound, TimedOut, Unavailable } from "../errors.ts";
 import { Created, SerializedJson, serverOperation } from "../identity/server_operation.ts";
-import { writeArray } from "../pieces.ts";
+import { writeArray } from "../kernel/pieces.ts";
 import type { Projects } from "./projects.ts";
 import { viewOf } from "./records.ts";
 import type { ProjectRepositories } from "./repositories.ts";

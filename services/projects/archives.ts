@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { ArchiveFormat } from "../fossil/mod.ts";
-import { CallerQuota, type Holder } from "../caller_quota.ts";
+import { CallerQuota, type Holder } from "../identity/mod.ts";
 import type { Project } from "./records.ts";
 import type { RepositoryFiles } from "./repository_files.ts";
 

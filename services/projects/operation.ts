@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { FreeSpace } from "../free_space.ts";
+import type { FreeSpace } from "../kernel/files.ts";
 import type { PooledRepository } from "../fossil/mod.ts";
 import type { Action, Caller } from "../identity/mod.ts";
 import {

@@ -1,6 +1,6 @@
 import { RepositoryPool } from "../fossil/front/mod.ts";
 import type { Log } from "../log.ts";
-import { startThread } from "../threads.ts";
+import { startThread } from "../kernel/worker_pool.ts";
 
 /** Opens a pool that logs what does not end in time. */
 export function openPool(log: Log): RepositoryPool {

@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import { type Database, statement } from "../database/mod.ts";
 import { InsufficientStorage } from "../errors.ts";
-import type { QuotaFigures } from "../hourly_quota.ts";
-import type { Principal } from "../identity/mod.ts";
+import type { Principal, QuotaFigures } from "../identity/mod.ts";
 import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Log } from "../log.ts";
 import type { Project } from "./records.ts";

@@ -13,7 +13,7 @@ import { FilesInPlace } from "./files_in_place.ts";
 import type { ProjectHomes } from "./homes.ts";
 import type { OlderCopies } from "./older_copies.ts";
 import type { Project } from "./records.ts";
-import { renameSynced } from "../synced_files.ts";
+import { renameSynced } from "../kernel/files.ts";
 
 /** The first user of every repository, and the author of its first check-in. */
 const REPOSITORY_ADMIN = "muster";

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { Invalid, ServiceError, TooLarge, TooSlow, Unavailable } from "../errors.ts";
 import { isFromSystem } from "../fossil/front/mod.ts";
-import { syncFolder } from "../synced_files.ts";
+import { syncFolder } from "../kernel/files.ts";
 
 /** The first bytes of every SQLite database. */
 const SQLITE = "SQLite format 3\0";

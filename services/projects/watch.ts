@@ -1,6 +1,6 @@
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { nextTurn } from "../pieces.ts";
+import { nextTurn } from "../kernel/pieces.ts";
 import { stateOfFileNow } from "./file_states.ts";
 import type { Project } from "./records.ts";
 import type { Projects } from "./projects.ts";

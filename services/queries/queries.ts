@@ -11,7 +11,7 @@ import {
 import { type Caller, isOverseer, quotaFor } from "../identity/mod.ts";
 import { Semaphore } from "../kernel/semaphore.ts";
 import type { Log } from "../log.ts";
-import { ownProgram } from "../own_program.ts";
+import { ownProgram } from "../version.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 

@@ -1,12 +1,11 @@
 import type { Halts, Roster } from "../agents/mod.ts";
-import { CallerQuota } from "../caller_quota.ts";
 import { type Database, Duplicate } from "../database/mod.ts";
-import type { EarlyEnd } from "../early_end.ts";
 import { Forbidden, Invalid, NotFound } from "../errors.ts";
 import { newEvent, type QuestionEvent } from "../events/mod.ts";
 import {
   type AccountDirectory,
   type Caller,
+  CallerQuota,
   type Identity,
   isOverseer,
   OPERATOR,
@@ -14,6 +13,7 @@ import {
   type Principal,
 } from "../identity/mod.ts";
 import type { InboxDoor } from "../inboxes/mod.ts";
+import type { EarlyEnd } from "../kernel/early_end.ts";
 import type { Log } from "../log.ts";
 import { MAX_NEEDS_OF_SOURCE, type Need, type NeedSource } from "../needs/mod.ts";
 import {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Conflict } from "../errors.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
-import { writeArray } from "../pieces.ts";
+import { writeArray } from "../kernel/pieces.ts";
 import { actorOf, type Project } from "../projects/mod.ts";
 import { Created, operation, type OperationCall, SerializedJson } from "../projects/operation.ts";
 import { htmlParameter } from "../projects/schemas.ts";

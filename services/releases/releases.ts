@@ -2,7 +2,7 @@ import { type Database, type Statement, statement } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
 import type { NameRule, PooledRepository } from "../fossil/mod.ts";
 import { originOf } from "../identity/mod.ts";
-import { inPieces } from "../pieces.ts";
+import { inPieces } from "../kernel/pieces.ts";
 import type { Project, RegisteredKind } from "../projects/mod.ts";
 import {
   eventsOf,

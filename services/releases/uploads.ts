@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Selectable } from "kysely";
 import { type Database, statement, type Tables } from "../database/mod.ts";
 import { Conflict, NotFound, TooLarge, TooMany, Unavailable } from "../errors.ts";
-import type { FreeSpace } from "../free_space.ts";
+import { type FreeSpace, renameSynced } from "../kernel/files.ts";
 import { MAX_ARTIFACT_BYTES } from "../fossil/front/mod.ts";
 import type { Log } from "../log.ts";
 import {
@@ -12,7 +12,6 @@ import {
   type ProjectRepositories,
 } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { renameSynced } from "../synced_files.ts";
 import { newUlid } from "../ulid.ts";
 import type { ReleaseRequest } from "./records.ts";
 import type { Releases } from "./releases.ts";

@@ -1,4 +1,3 @@
-import type { FreeSpace } from "../free_space.ts";
 import { Forbidden, ServiceError, TooMany, Unavailable } from "../errors.ts";
 import {
   failedAnswer,
@@ -22,9 +21,11 @@ import {
   type Caller,
   type Credential,
   GUEST,
+  type HourlyQuota,
   type Identity,
   type Principal,
 } from "../identity/mod.ts";
+import type { FreeSpace } from "../kernel/files.ts";
 import { Semaphore } from "../kernel/semaphore.ts";
 import {
   accessOf,
@@ -32,14 +33,13 @@ import {
   type ProjectRepositories,
   type Projects,
 } from "../projects/mod.ts";
-import type { HourlyQuota } from "../hourly_quota.ts";
 import type { Releases } from "../releases/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { declaredLength, hasFewLines, readHead } from "./message_sizes.ts";
 import { Codes, type CodesOptions } from "./codes.ts";
 import { Deliveries, type Delivery } from "./deliveries.ts";
-import { type PushRuleParts, pushRulesOf } from "./rules.ts";
 import { LeftBehindParts } from "./left_behind.ts";
+import { declaredLength, hasFewLines, readHead } from "./message_sizes.ts";
+import { type PushRuleParts, pushRulesOf } from "./rules.ts";
 import { kindOf, SyncCounters, type SyncStats } from "./sync_stats.ts";
 
 /** A body up to this length, and its cards, are read on the main thread, in bytes. */

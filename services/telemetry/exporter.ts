@@ -1,4 +1,4 @@
-import { bodyUntil } from "../body_until.ts";
+import { bodyUntil } from "../kernel/body_until.ts";
 import type { LedgerEntry } from "../ledger/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";

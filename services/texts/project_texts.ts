@@ -1,7 +1,7 @@
 import type { Reference } from "../fossil/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import { type Links, type Markup, pageAddress, referencesIn } from "../markup/mod.ts";
-import { nextTurn } from "../pieces.ts";
+import { nextTurn } from "../kernel/pieces.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 
 /** Texts of one request that wait to be rendered; many more would be shown as plain text. */

@@ -1,6 +1,6 @@
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { TimedSweep } from "../timed_sweep.ts";
+import { TimedSweep } from "../kernel/sweep.ts";
 import type { ClaimBook } from "./claim_book.ts";
 import type { Claim, Holder } from "./records.ts";
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Conflict, Forbidden, Invalid, TooMany } from "../errors.ts";
 import { TICKET_ORDERS } from "../fossil/front/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
-import { writeArray } from "../pieces.ts";
+import { writeArray } from "../kernel/pieces.ts";
 import { actorOf, type Project } from "../projects/mod.ts";
 import {
   Created,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { FORGING, isLine } from "../fossil/front/mod.ts";
-import { isVisible } from "../visible.ts";
+import { isVisible } from "../kernel/words.ts";
 
 /**
  * Refuses halves of surrogate pairs. Artifacts and databases hold whole characters alone: another

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isLine, TEXT_BOUNDS } from "../fossil/front/mod.ts";
 import { pageFields, timestampSchema } from "../projects/schemas.ts";
 import { lineSchema, whole } from "../validation/schemas.ts";
-import { isVisible } from "../visible.ts";
+import { isVisible } from "../kernel/words.ts";
 
 /** The markups of a page, under the names that Fossil stores. */
 export const MIMETYPES = ["text/x-markdown", "text/x-fossil-wiki", "text/plain"] as const;

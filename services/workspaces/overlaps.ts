@@ -5,7 +5,7 @@ import { type EventLog, LastingFollowing, type LoggedEvent, SYSTEM } from "../ev
 import { addTo, TextMap, TextSet } from "../fossil/front/mod.ts";
 import { BoundedMap } from "../kernel/bounded_map.ts";
 import type { Log } from "../log.ts";
-import { inPieces } from "../pieces.ts";
+import { inPieces } from "../kernel/pieces.ts";
 import {
   type Project,
   projectEvent,

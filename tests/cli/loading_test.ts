@@ -36,8 +36,8 @@ const PATHS = [
   "main.ts",
   "cli/fossil/mod.ts",
   "cli/fossil/tree.ts",
-  "cli/fossil/info.ts",
-  "cli/hook/mod.ts",
+  "cli/fossil/maintenance.ts",
+  "cli/hook.ts",
 ];
 
 for (const path of PATHS) {

@@ -3,7 +3,7 @@ import { cut, pad, widthOf } from "../../cli/command_line/mod.ts";
 import { join } from "node:path";
 import { calledAs, visible } from "../../cli/output.ts";
 import { escapeControls } from "../../cli/log_format.ts";
-import { amount } from "../../services/amount.ts";
+import { amount } from "../../services/kernel/words.ts";
 import { withFolder } from "../support/temporary.ts";
 
 Deno.test("widthOf counts the cells of a terminal", () => {

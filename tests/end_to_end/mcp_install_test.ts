@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
-import { denoWords } from "../../cli/clients/launch.ts";
+import { denoWords } from "../../cli/clients/install.ts";
 import { atHome, homeOf, runAtHome, tokenFileOf } from "../support/agent_clients.ts";
 import { call } from "../support/api.ts";
 import { musterWords, type Program, startProgram } from "../support/program.ts";

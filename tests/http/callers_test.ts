@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
-import { Callers } from "../../http/mod.ts";
+import { Buffer } from "node:buffer";
+import { accepts, Callers, readAuthorization } from "../../http/mod.ts";
 import { GUEST } from "../../services/identity/mod.ts";
 import { tokenRequestSchema } from "../../services/identity/schemas.ts";
 import { anAgent, BY_OPERATOR, type TestServices, withServices } from "../support/services.ts";
@@ -69,3 +71,71 @@ Deno.test("to know a caller is no use of the credential, and no guess at it", ()
     const outcome = await services.logins.logIn(attempt, ["agent"]);
     assert.equal(outcome.kind, "refused");
   }));
+
+/** The token that the grammar of the header has, however it is written. */
+function tokenIn(header: string): string | null {
+  return /^bearer +(\S+) *$/i.exec(header)?.[1] ?? null;
+}
+
+const header = fc.tuple(
+  fc.constantFrom("Bearer", "bearer", "BEARER", "Bearer:", "Bear", ""),
+  fc.constantFrom(" ", "  ", "", "\t"),
+  fc.oneof(
+    fc.stringMatching(/^[\w.~+/=-]{1,80}$/),
+    fc.string({ unit: fc.constantFrom("a", " ", "\t", "\x7f", "\xa0", "\xe9", "\ufeff", "=") }),
+  ),
+  fc.constantFrom("", " ", "  ", " x"),
+).map((parts) => parts.join(""));
+
+Deno.test("a bearer token is read alike, however its header is written", () => {
+  fc.assert(
+    fc.property(header, (header) => {
+      const credential = readAuthorization(header);
+      const token = credential?.kind === "bearer" ? credential.token : null;
+      assert.equal(token, tokenIn(header));
+    }),
+    { numRuns: 2000 },
+  );
+  assert.equal(readAuthorization("Bearer "), null);
+  assert.equal(readAuthorization(undefined), null);
+});
+
+function basic(text: string): string {
+  return `Basic ${Buffer.from(text).toString("base64")}`;
+}
+
+Deno.test("a name and a password are read as UTF-8, and a token as it is", () => {
+  const pairs = [["coder", "secret"], ["jörg", "pässwort €"], ["a", "b:c:"], ["", ""]];
+  for (const [name = "", password = ""] of pairs) {
+    const read = readAuthorization(basic(`${name}:${password}`));
+    assert.deepEqual(read, { kind: "basic", name, password });
+  }
+  assert.deepEqual(readAuthorization("bearer  a:b "), { kind: "bearer", token: "a:b" });
+});
+
+Deno.test("what is no credential is none", () => {
+  const latin1 = `Basic ${btoa("j\xf6rg:secret")}`;
+  const none = [undefined, "", "Basic", "Basic !", "Digest x", basic("no colon"), latin1];
+  for (const header of none) assert.equal(readAuthorization(header), null, header);
+});
+
+Deno.test("a type that a client refuses with a weight of 0 is not accepted", () => {
+  const accepted = [
+    "application/json",
+    "text/plain, Application/JSON",
+    "application/json;q=0.1",
+    "application/json; charset=utf-8 ; q=1",
+    "*/*;q=0, application/json",
+  ];
+  for (const accept of accepted) assert.ok(accepts(accept, "application/json"), accept);
+  const refused = [
+    null,
+    "",
+    "*/*",
+    "application/json;q=0",
+    "application/json; q=0.000",
+    "application/json;Q=0, text/plain",
+    "application/json-seq",
+  ];
+  for (const accept of refused) assert.ok(!accepts(accept, "application/json"), String(accept));
+});

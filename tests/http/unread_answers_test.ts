@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { PacedBody } from "../../http/paced_body.ts";
+import { PacedBody } from "../../http/connection.ts";
 import { RawConnection } from "../support/raw_connection.ts";
 import { until } from "../support/until.ts";
 import { startHttpServer } from "./support.ts";

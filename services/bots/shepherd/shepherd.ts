@@ -1,4 +1,4 @@
-import { amount } from "../../amount.ts";
+import { amount } from "../../kernel/words.ts";
 import { parseEnvelope } from "../../bridge/mod.ts";
 import { Forbidden, Invalid, NotFound, ServiceError } from "../../errors.ts";
 import { PURPOSES } from "../../policies/mod.ts";

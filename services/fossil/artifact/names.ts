@@ -1,5 +1,5 @@
 /** Rules for names in artifacts. */
-import { isVisible } from "../../visible.ts";
+import { isVisible } from "../../kernel/words.ts";
 import { encodeUtf8, isHex } from "../codec/mod.ts";
 import { isLine } from "./line.ts";
 

@@ -1,5 +1,5 @@
 /** Bounds of the texts in artifacts. The API and the judge of pushes both take them from here. */
-import { isVisible } from "../../visible.ts";
+import { isVisible } from "../../kernel/words.ts";
 import { asLine, isLine } from "./line.ts";
 import type { Artifact, TagCard } from "./types.ts";
 

@@ -1,6 +1,6 @@
 /** Names of users and channels: which are valid, which are the same, and masks that match them. */
 
-import { isVisible } from "../../visible.ts";
+import { isVisible } from "../../kernel/words.ts";
 
 /** Longest nick, in characters; announced as `NICKLEN`. */
 export const NICK_LENGTH = 64;

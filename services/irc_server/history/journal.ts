@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { fileStamp } from "../../file_stamp.ts";
+import { fileStamp } from "../../kernel/files.ts";
 import type { Log } from "../../log.ts";
 import { encodeAscii } from "./ascii_sum.ts";
 import {

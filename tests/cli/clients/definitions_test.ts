@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { parse } from "smol-toml";
-import { CLIENT_NAMES, clientOf, type Surroundings } from "../../../cli/clients/definitions.ts";
-import type { Launch } from "../../../cli/clients/entry.ts";
-import { parseJson } from "../../../cli/clients/json_text.ts";
+import {
+  CLIENT_NAMES,
+  clientOf,
+  type Launch,
+  type Surroundings,
+} from "../../../cli/clients/definitions.ts";
+import { parseJson } from "../../../cli/clients/config_text.ts";
 
 const MCP = "http://127.0.0.1:8081/mcp";
 

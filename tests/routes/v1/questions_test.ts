@@ -1,6 +1,6 @@
 /** Questions of agents to people, and the list of what waits for somebody. */
 import assert from "node:assert/strict";
-import { EarlyEnd } from "../../../services/early_end.ts";
+import { EarlyEnd } from "../../../services/kernel/early_end.ts";
 import { TooMany } from "../../../services/errors.ts";
 import { GUEST, type Principal, type TokenRequest } from "../../../services/identity/mod.ts";
 import { withProject } from "../../support/projects.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { EarlyEnd } from "../../../services/early_end.ts";
+import { EarlyEnd } from "../../../services/kernel/early_end.ts";
 import type { Bridge, ChannelMessage } from "../../../services/bridge/mod.ts";
 import { formatEnvelope } from "../../../services/bridge/mod.ts";
 import {

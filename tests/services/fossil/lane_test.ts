@@ -1,7 +1,7 @@
 /** The main thread's side of a worker. */
 import assert from "node:assert/strict";
 import { Lane } from "../../../services/fossil/workers/lane.ts";
-import { Watchdog } from "../../../services/kernel/watchdog.ts";
+import { Watchdog } from "../../../services/kernel/worker_pool.ts";
 import { keepTimers } from "../../support/kept_timers.ts";
 
 /** A worker that counts its answers to jobs where another thread can see them. */

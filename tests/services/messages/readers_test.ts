@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { type LoggedMessage, MessageLog, MessageReaders } from "../../../services/messages/mod.ts";
-import { EarlyEnd } from "../../../services/early_end.ts";
+import { EarlyEnd } from "../../../services/kernel/early_end.ts";
 import { TooMany } from "../../../services/errors.ts";
 import { GUEST } from "../../../services/identity/mod.ts";
-import type { Holder } from "../../../services/caller_quota.ts";
+import type { Holder } from "../../../services/identity/quotas.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 

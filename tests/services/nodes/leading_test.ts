@@ -1,6 +1,6 @@
 /** What one node does for all, and what becomes of it when another one takes over. */
 import assert from "node:assert/strict";
-import { EarlyEnd } from "../../../services/early_end.ts";
+import { EarlyEnd } from "../../../services/kernel/early_end.ts";
 import { Conflict, Unavailable } from "../../../services/errors.ts";
 import { type Caller, OPERATOR } from "../../../services/identity/mod.ts";
 import { Cuttable } from "../../support/cuttable.ts";

@@ -8,7 +8,7 @@ import {
   paragraphSchema,
   textSchema,
 } from "../../../services/validation/schemas.ts";
-import { isVisible } from "../../../services/visible.ts";
+import { isVisible } from "../../../services/kernel/words.ts";
 import { anyCharacter } from "../../support/any_character.ts";
 
 for (

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { eventOf, maySpeak, outputOf, timeLeft } from "../../cli/hook.ts";
+
+/**
+ * The events at which a client takes context, and its end of a turn.
+ * https://code.claude.com/docs/en/hooks, https://developers.openai.com/codex/hooks (and
+ * codex-rs/hooks/schema in github.com/openai/codex), https://geminicli.com/docs/hooks/reference
+ */
+const CLIENTS = [
+  ["claude", ["SessionStart", "UserPromptSubmit", "PostToolUse"], "Stop", "block"],
+  ["codex", ["SessionStart", "UserPromptSubmit", "PostToolUse"], "Stop", "block"],
+  ["gemini", ["SessionStart", "BeforeAgent", "AfterTool"], "AfterAgent", "deny"],
+] as const;
+
+for (const [client, events, ending, decision] of CLIENTS) {
+  Deno.test(`${client} gets a text in the form that the hook of each event expects`, () => {
+    for (const name of events) {
+      const event = { name, isRepeated: false };
+      assert.ok(maySpeak(client, event));
+      assert.deepEqual(JSON.parse(outputOf(client, event, "text")), {
+        hookSpecificOutput: { hookEventName: name, additionalContext: "text" },
+      });
+    }
+    const ended = { name: ending, isRepeated: false };
+    assert.ok(maySpeak(client, ended));
+    assert.deepEqual(JSON.parse(outputOf(client, ended, "text")), { decision, reason: "text" });
+    assert.ok(!maySpeak(client, { name: ending, isRepeated: true }));
+    for (const name of ["PreToolUse", "BeforeTool", "Notification", "SessionEnd", "PreCompact"]) {
+      assert.ok(!maySpeak(client, { name, isRepeated: false }), name);
+    }
+  });
+}
+
+Deno.test("the event is read from the client's input, even from one that was cut off", () => {
+  const input = { session_id: "s", hook_event_name: "Stop", stop_hook_active: true };
+  assert.deepEqual(eventOf(JSON.stringify(input)), { name: "Stop", isRepeated: true });
+  const long = JSON.stringify({ hook_event_name: "PostToolUse", tool_response: "x".repeat(1000) });
+  assert.deepEqual(eventOf(long.slice(0, 500)), { name: "PostToolUse", isRepeated: false });
+  for (const text of ["", "null", "[]", "{}", '{"hook_event_name": 1}', "no JSON"]) {
+    assert.equal(eventOf(text), null, text);
+  }
+});
+
+Deno.test("a hook waits until the whole process has taken its time, and less under load", () => {
+  assert.equal(timeLeft(10, 10), 95, "60 ms before the clock and 10 after it, on an idle machine");
+  assert.equal(timeLeft(10, 60), 45);
+  assert.equal(timeLeft(30, 30), 45, "90 ms before the clock");
+  assert.equal(timeLeft(10, 500), 20, "A server on this machine can still answer");
+  assert.equal(timeLeft(200, 200), 20);
+});
