@@ -4,6 +4,7 @@ import {
   HttpConnections,
   type HttpHandler,
   HttpServer,
+  type ServeConnection,
   TrustedProxies,
 } from "../http/mod.ts";
 import { type Address, type Config, explainListenError, urlOf } from "../services/config/mod.ts";
@@ -33,10 +34,11 @@ export class Connections implements Disposable {
   /** The repositories of this program, once it runs; they use descriptors too. */
   #repositories: OpenRepositories | null = null;
 
-  constructor(config: Config, log: Log) {
+  /** @param serve serves each HTTP connection */
+  constructor(config: Config, log: Log, serve: ServeConnection) {
     this.#config = config;
     this.#descriptors = new Descriptors(log);
-    this.http = new HttpServers(config, log, this.exhausted);
+    this.http = new HttpServers(config, log, { serve, onExhausted: this.exhausted });
   }
 
   /**
@@ -211,10 +213,15 @@ function isRelayed({ irc }: Config): boolean {
 class HttpServers {
   readonly #log: Log;
   readonly #connections: HttpConnections;
+  readonly #serve: ServeConnection;
   readonly #servers: HttpServer[] = [];
 
-  /** @param onExhausted is called when there are no file descriptors for more connections */
-  constructor(config: Config, log: Log, onExhausted: () => void) {
+  constructor(config: Config, log: Log, { serve, onExhausted }: {
+    readonly serve: ServeConnection;
+    /** Called when there are no file descriptors for more connections. */
+    readonly onExhausted: () => void;
+  }) {
+    this.#serve = serve;
     const proxies = new TrustedProxies(config.trusted_proxies);
     this.#log = log;
     this.#connections = new HttpConnections({
@@ -247,9 +254,9 @@ class HttpServers {
    * address
    */
   listen(address: Address, certificate: Certificate | null, handler: HttpHandler): HttpServer {
-    const [connections, log] = [this.#connections, this.#log];
+    const [connections, log, serve] = [this.#connections, this.#log, this.#serve];
     try {
-      const server = new HttpServer({ address, certificate, handler, connections, log });
+      const server = new HttpServer({ address, certificate, handler, serve, connections, log });
       this.#servers.push(server);
       return server;
     } catch (error) {

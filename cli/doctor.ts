@@ -1,3 +1,4 @@
+import { chooseServeConnection, WITHOUT_SERVER } from "../http/mod.ts";
 import { lookup } from "node:dns/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -99,6 +100,7 @@ export async function examineConfigured(config: Config, options: CheckOptions): 
   using progress = new TerminalProgress();
   return [
     ...checkConfiguration(config),
+    ...await checkRuntime(),
     ...await checkAddresses(options, config, isRunning),
     ...await checkNodes(options, config, isRunning),
     ...await examineData({
@@ -115,6 +117,14 @@ export async function examineConfigured(config: Config, options: CheckOptions): 
       onProgress: (what, done, total) => progress.show(what, done, total),
     }),
   ];
+}
+
+/** Checks that the runtime serves HTTP on connections that the program accepts itself. */
+async function checkRuntime(): Promise<Finding[]> {
+  const { isOwn } = await chooseServeConnection();
+  if (isOwn) return [];
+  const fix = "use a release of muster, which has its runtime with it, or Deno 2.4 to 2.9";
+  return [findingsOf("runtime").warning(WITHOUT_SERVER, fix)];
 }
 
 function checkConfiguration(config: Config): Finding[] {

@@ -6,11 +6,13 @@ import {
   BodyReader,
   Callers,
   type Certificate,
+  chooseServeConnection,
   Forwarding,
   Hosts,
   type HttpHandler,
   type HttpServer,
   TrustedProxies,
+  WITHOUT_SERVER,
 } from "../http/mod.ts";
 import { LeaderPlacement } from "../routes/leader_placement.ts";
 import { once } from "../routes/once.ts";
@@ -144,7 +146,9 @@ async function start(
   for (const { message, key } of findClearText(config)) log.warn(message, { key });
 
   const trusted = new TrustedProxies(config.trusted_proxies);
-  const connections = new Connections(config, log);
+  const { serve, isOwn } = await chooseServeConnection();
+  if (!isOwn) log.warn(WITHOUT_SERVER, { deno: Deno.version.deno });
+  const connections = new Connections(config, log, serve);
   const daemon = await startDaemon({
     config,
     http: connections.http,

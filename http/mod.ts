@@ -40,3 +40,4 @@ export {
   type HttpServerOptions,
   type RequestConnection,
 } from "./server.ts";
+export { chooseServeConnection, type ServeConnection, WITHOUT_SERVER } from "./runtime.ts";

@@ -8,8 +8,8 @@ import type { HttpConnections } from "./connections.ts";
 import { MAX_URL_LENGTH, RequestTargets } from "./hosts.ts";
 import {
   cutSignal,
-  findServeConnection,
   type RequestInfo,
+  type ServeConnection,
   type ServedConnection,
 } from "./runtime.ts";
 import { dropUnreadBody, mayBeLong, mayHaveBody, WatchedRequest } from "./unread_body.ts";
@@ -63,6 +63,8 @@ export interface HttpServerOptions {
   readonly handler: HttpHandler;
   /** Null without TLS. */
   readonly certificate: Certificate | null;
+  /** Serves each connection. */
+  readonly serve: ServeConnection;
   /** The connections of all servers together. */
   readonly connections: HttpConnections;
   readonly log: Log;
@@ -86,7 +88,6 @@ interface Port {
  */
 export class HttpServer {
   readonly #options: HttpServerOptions;
-  readonly #serve = findServeConnection();
   readonly #targets = new RequestTargets();
   readonly #served = new Map<HttpConnection, ServedConnection>();
   readonly #port: Port;
@@ -200,7 +201,7 @@ export class HttpServer {
     try {
       if (this.#port instanceof TlsPort) this.#watch(connection, this.#port);
       else (conn as Deno.TcpConn).setNoDelay(true);
-      const served = this.#serve(
+      const served = this.#options.serve(
         conn,
         cutSignal(connection.signal),
         (request, info) => this.#answer(request, info, connection),

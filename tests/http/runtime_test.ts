@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { cutSignal, findServeConnection } from "../../http/runtime.ts";
+import { chooseServeConnection, cutSignal, serveBehind } from "../../http/runtime.ts";
+import { ownServer, startHttpServer } from "./support.ts";
 
 /** The errors that nobody caught while something ran. */
 async function uncaught(run: () => Promise<void> | void): Promise<unknown[]> {
@@ -24,7 +25,7 @@ Deno.test("a connection is cut without an error while the runtime is closing it"
   const { promise: answer, resolve: send } = Promise.withResolvers<Response>();
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
   const cut = new AbortController();
-  const served = findServeConnection()(
+  const served = ownServer()(
     await listener.accept(),
     cutSignal(cut.signal),
     () => {
@@ -56,4 +57,38 @@ Deno.test("any other error of the runtime's listener is not hidden", async () =>
     cut.abort();
   });
   assert.deepEqual(errors, [bug]);
+});
+
+for (const [name, serve] of Object.entries({ own: ownServer(), behind: serveBehind })) {
+  Deno.test(`a server answers, takes bodies and is cut off (${name})`, async () => {
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const { promise: never } = Promise.withResolvers<Response>();
+    await using server = startHttpServer(async (request, { address }) => {
+      if (request.method === "GET") {
+        ask();
+        return never;
+      }
+      const text = await request.text();
+      return Response.json({ address, text, url: new URL(request.url).pathname });
+    }, { serve, graceMilliseconds: 0 });
+    const url = `http://${server.hostname}:${server.port}`;
+    const body = "x".repeat(300_000);
+    for (const path of ["/a", "/b"]) {
+      const response = await fetch(url + path, { method: "POST", body });
+      const answer = { address: "127.0.0.1", text: body, url: path };
+      assert.deepEqual(await response.json(), answer);
+    }
+    const waiting = fetch(`${url}/waits`);
+    await asked;
+    await Promise.all([assert.rejects(waiting), server.stop()]);
+  });
+}
+
+Deno.test("a runtime without a server for connections, or with another one, is served behind a socket", async () => {
+  assert.deepEqual(await chooseServeConnection(), { serve: ownServer(), isOwn: true });
+  assert.deepEqual(await chooseServeConnection(null), { serve: serveBehind, isOwn: false });
+  const other = () => {
+    throw new TypeError("Other parameters");
+  };
+  assert.deepEqual(await chooseServeConnection(other), { serve: serveBehind, isOwn: false });
 });

@@ -3,7 +3,9 @@ import {
   HttpConnections,
   type HttpHandler,
   HttpServer,
+  type ServeConnection,
 } from "../../http/mod.ts";
+import { findServeConnection } from "../../http/runtime.ts";
 import { silentLog } from "../../services/log.ts";
 
 /** The bounds of a server, if they are not wide enough for any test. */
@@ -12,12 +14,21 @@ interface Bounds extends Partial<ConnectionLimits> {
   readonly graceMilliseconds?: number;
   /** Whether its clients have no bounds of their own. */
   readonly isExempt?: boolean;
+  /** Serves each connection; by default, the runtime. */
+  readonly serve?: ServeConnection;
+}
+
+/** The runtime's server for single connections. */
+export function ownServer(): ServeConnection {
+  const serve = findServeConnection();
+  if (serve === null) throw new Error("This Deno has no server for single connections");
+  return serve;
 }
 
 /** Starts an HTTP server on a free port of this machine. */
 export function startHttpServer(
   handler: HttpHandler,
-  { graceMilliseconds, isExempt = true, ...limits }: Bounds = {},
+  { graceMilliseconds, isExempt = true, serve = ownServer(), ...limits }: Bounds = {},
 ) {
   const connections = new HttpConnections({
     limits: {
@@ -36,6 +47,7 @@ export function startHttpServer(
     address: { hostname: "127.0.0.1", port: 0 },
     handler,
     certificate: null,
+    serve,
     connections,
     log: silentLog,
     ...graceMilliseconds === undefined ? {} : { graceMilliseconds },
