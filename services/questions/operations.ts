@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Conflict, NotFound, TimedOut, TooMany } from "../errors.ts";
 import type { Principal } from "../identity/mod.ts";
 import { Created, serverOperation, WithHeaders } from "../identity/server_operation.ts";
-import { waitSchema, wholeNumber } from "../validation/schemas.ts";
+import { numberWithin, waitSchema, wholeNumber } from "../validation/schemas.ts";
 import { ANSWER_WAYS, MAX_PAGE, type Question, QUESTION_STATES, type Questions } from "./mod.ts";
 import { answerSchema, questionSchema } from "./schemas.ts";
 
@@ -38,11 +38,12 @@ const viewSchema = z.object({
   closed_at: timeSchema,
 }).meta({ id: "Question" });
 
+/** The largest number of a question that a URL can have. */
+const MAX_NUMBER = 999_999_999;
+
 const byNumber = z.object({
-  id: z.union([z.string().regex(/^\d{1,9}$/), z.int()], {
-    error: "must be the number of a question",
-  })
-    .transform(Number).meta({ type: "integer", minimum: 0, maximum: 999_999_999 }),
+  id: numberWithin(0, MAX_NUMBER, "must be the number of a question")
+    .meta({ type: "integer", minimum: 0, maximum: MAX_NUMBER }),
 });
 
 const unknown = { error: NotFound };

@@ -1,11 +1,26 @@
 import { z } from "zod";
 
+/** The digits of a number, at most nine. */
+const DIGITS = /^\d{1,9}$/;
+
+/**
+ * A whole number within bounds, or its digits, as URLs have it.
+ *
+ * @param error what every other value is told: that it "must be ..."
+ */
+export function numberWithin(minimum: number, maximum: number, error: string) {
+  // A check inside of the union would refuse a text in words of its own.
+  return z.union([z.string(), z.int()], { error }).refine((given) => {
+    const number = Number(given);
+    return DIGITS.test(String(given)) && number >= minimum && number <= maximum;
+  }, { error }).transform(Number);
+}
+
 /** A parameter of a query that is a whole number within bounds. */
 export function wholeNumber(description: string, minimum: number, maximum: number) {
   const error = `must be a whole number from ${minimum} to ${maximum}`;
-  return z.union([z.string().regex(/^\d{1,9}$/), z.int()], { error }).transform(Number)
-    .refine((number) => number >= minimum && number <= maximum, { error })
-    .optional().meta({ type: "integer", minimum, maximum, description });
+  return numberWithin(minimum, maximum, error).optional()
+    .meta({ type: "integer", minimum, maximum, description });
 }
 
 /** The longest wait of a request, in seconds. */

@@ -2,7 +2,7 @@
 export { bounded, showLengths } from "./bounded.ts";
 export { closed, hintFor } from "./closed.ts";
 export { publishPatterns } from "./portable_patterns.ts";
-export { waitSchema, wholeNumber } from "./query.ts";
+export { numberWithin, waitSchema, wholeNumber } from "./query.ts";
 export {
   lineSchema,
   longTextSchema,

@@ -1,14 +1,28 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import {
   exists,
   FOR_DEVELOPERS,
+  type Page,
   readPage,
   readPages,
   readUserPages,
   ROOT,
   targetOf,
 } from "./pages.ts";
+
+/** The folders of the tree with source files. */
+const PARTS: readonly string[] = [
+  "bench",
+  "cli",
+  "http",
+  "mcp",
+  "routes",
+  "scripts",
+  "services",
+  "tests",
+  "web",
+];
 
 Deno.test("every relative link of the documentation leads to a file and a heading", async () => {
   const broken: string[] = [];
@@ -40,6 +54,49 @@ Deno.test("every file that the pages for developers name exists", async () => {
   const paths = pages.flatMap(({ spans }) => spans.flat()).filter((span) => isPath.test(span));
   assert.ok(paths.length > 40);
   for (const path of paths) assert.ok(await exists(path), path);
+});
+
+/** The paths of all files in a folder of the tree and the folders in it. */
+async function filesBelow(folder: string): Promise<string[]> {
+  const found = (await Array.fromAsync(Deno.readDir(join(ROOT, folder)))).map(
+    ({ name, isDirectory }) => {
+      const path = `${folder}/${name}`;
+      return isDirectory ? filesBelow(path) : [path];
+    },
+  );
+  return (await Promise.all(found)).flat();
+}
+
+/**
+ * The folders of the tree below which a file may be whose name a page shortens: the page's own, that
+ * of its tests, and those that the same paragraph names. Pages about the whole tree mean any.
+ */
+function placesOf({ path }: Page, spans: readonly string[]): readonly string[] {
+  const own = dirname(path);
+  const named = spans.filter((span) => span.includes("/")).map((span) => dirname(span));
+  const isOfPart = !/^(?:\.|docs|docs\/dev)$/.test(own);
+  return isOfPart ? [own, `tests/${own}`, ...named] : PARTS;
+}
+
+Deno.test("every source file that a page names exists where the page says", async () => {
+  const tree = (await Promise.all(PARTS.map(filesBelow))).flat();
+  const gone: string[] = [];
+  let checked = 0;
+  for (const page of await readPages()) {
+    for (const spans of page.spans) {
+      for (const span of spans.filter((span) => /^[a-z0-9_/.]+\.tsx?$/.test(span))) {
+        checked++;
+        const isNamed = await exists(span) || await exists(targetOf(page, span));
+        const isHere = isNamed ||
+          placesOf(page, spans).some((place) =>
+            tree.some((path) => path.startsWith(`${place}/`) && path.endsWith(`/${span}`))
+          );
+        if (!isHere) gone.push(`${page.path}: ${span}`);
+      }
+    }
+  }
+  assert.ok(checked > 400, `${checked} names`);
+  assert.deepEqual(gone, []);
 });
 
 Deno.test("CONTRIBUTING has at most 1,200 words", async () => {

@@ -70,6 +70,41 @@ Deno.test("a parameter that is longer than the document says is refused", async 
   });
 });
 
+Deno.test("a parameter that is no number within its bounds is told the bounds", async () => {
+  await withProject(async ({ api }) => {
+    const document = await api.answer("GET /openapi.json") as Document;
+    const sentences: unknown[] = [];
+    const expected: unknown[] = [];
+    for (const { method, path, parameters = [] } of endpointsOf(document)) {
+      if (method !== "GET" || !path.startsWith("/v1/")) continue;
+      for (const { name, in: place, schema } of parameters) {
+        const { minimum, maximum } = schema ?? {};
+        if (place !== "query" || minimum === undefined || maximum === undefined) continue;
+        const sentence = `"${name}" must be a whole number from ${minimum} to ${maximum}`;
+        const target = path.replaceAll(/\{\w+\}/g, "1");
+        for (const value of ["", "-1", "1.5", "1e2", "a", "9".repeat(20)]) {
+          const { status, body } = await api.send({ request: `GET ${target}?${name}=${value}` });
+          const { error } = await new Response(body).json();
+          sentences.push([path, name, value, status, error]);
+          expected.push([path, name, value, 400, sentence]);
+        }
+      }
+    }
+    assert.ok(expected.length > 50, `${expected.length} values`);
+    assert.deepEqual(sentences, expected);
+  });
+});
+
+Deno.test("a path that must end in a number says so", async () => {
+  await withProject(async ({ api }) => {
+    for (const id of ["-1", "1.5", "a", "9".repeat(20)]) {
+      const { status, body } = await api.send({ request: `GET /v1/questions/${id}` });
+      const { error } = await new Response(body).json();
+      assert.deepEqual([status, error], [400, '"id" must be the number of a question'], id);
+    }
+  });
+});
+
 Deno.test("an unknown field of any length, and very many entries, cost little and say why", async () => {
   await withProject(async ({ send, caller }) => {
     const long = { requests: [], ["a".repeat(900_000)]: 1 };
