@@ -168,22 +168,15 @@ export class Visit {
   }
 
   /**
-   * Checks values by the schema of a service.
+   * Checks values for a service that is called by no operation.
    *
-   * @param names the fields of the form that the schema calls otherwise, by the schema's name
    * @throws Invalid naming the field
    */
-  parse<Schema extends z.ZodType>(
-    schema: Schema,
-    values: unknown,
-    names: Readonly<Record<string, string>> = {},
-  ): z.output<Schema> {
-    const result = bounded(schema).safeParse(values);
-    if (result.success) return result.data;
-    const [issue] = result.error.issues;
-    if (issue === undefined) throw new Invalid("The form is not valid");
-    const path = issue.path.map((part) => names[String(part)] ?? part);
-    throw new Invalid(describeIssue({ ...issue, path }));
+  parse<Schema extends z.ZodType>(schema: Schema, values: unknown): z.output<Schema> {
+    const { data, error } = bounded(schema).safeParse(values);
+    if (error === undefined) return data;
+    const [issue] = error.issues;
+    throw new Invalid(issue === undefined ? "The form is not valid" : describeIssue(issue));
   }
 
   /**
