@@ -79,8 +79,7 @@ export async function addSource(visit: Visit): Promise<View> {
     <SettingsFrame part="webhooks">
       <div class="notice">
         <p>
-          <b>The secret is shown only here.</b> Enter both at {name}, the secret with its
-          {" "}
+          <b>The secret is shown only here.</b> Enter both at {name}, the secret with its{" "}
           <code>whsec_</code>, and choose the content type <code>application/json</code>.
         </p>
       </div>

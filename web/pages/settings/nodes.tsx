@@ -1,5 +1,10 @@
 import type { NodeReport } from "../../../services/nodes/mod.ts";
-import { drainNode, listNodes, removeNode, resumeNode } from "../../../services/nodes/operations.ts";
+import {
+  drainNode,
+  listNodes,
+  removeNode,
+  resumeNode,
+} from "../../../services/nodes/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ButtonForm } from "../../parts/form.tsx";
 import { Empty } from "../../parts/lists.tsx";
