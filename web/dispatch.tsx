@@ -90,6 +90,7 @@ export class Dispatch {
   /** Answers GET, or a form, for a page. */
   async answer(context: Context<AppEnv>, load: () => Promise<Page>): Promise<Response> {
     const session = this.#identify(context);
+    context.set("prove", this.#proveAgain);
     const { refusal = null } = context.env;
     if (refusal !== null) return await this.refuse(context, refusal);
     try {

@@ -65,7 +65,8 @@ export interface Page {
    */
   readonly keeps?: readonly string[];
   /**
-   * The actions that are refused while the disk is nearly full. The API refuses those that call it.
+   * The actions that are refused while the disk is nearly full, although they call no operation:
+   * operations refuse by themselves.
    */
   readonly newWork?: readonly string[];
 }

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { z } from "zod";
+import { Waits } from "../http/mod.ts";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
 import type { AppEnv } from "../routes/context.ts";
 import { callerOf } from "../routes/caller.ts";
@@ -20,6 +21,9 @@ import type { Services } from "../services/daemon/mod.ts";
 import { Invalid } from "../services/errors.ts";
 import type { Statistics } from "../services/fossil/mod.ts";
 import type { Caller, Principal, WebSession } from "../services/identity/mod.ts";
+import type { ValueOf } from "../services/identity/operation.ts";
+import type { ServerOperation } from "../services/identity/server_operation.ts";
+import type { EarlyEnd } from "../services/kernel/early_end.ts";
 import { describeIssue } from "../services/validation/mod.ts";
 import { bounded } from "../services/validation/schemas.ts";
 
@@ -32,6 +36,9 @@ export interface Surroundings {
 
 /** The values of a query; undefined ones are absent. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** The field with which a refusal begins. */
+const REFUSED_FIELD = /^"([^"]+)"/;
 
 /** Who sent a request, and what came with it. */
 export interface Sent {
@@ -131,7 +138,7 @@ export class Visit {
 
   /** The field that the refusal of the form is about; null if it names none. */
   get refusedField(): string | null {
-    return /^"([^"]+)"/.exec(this.refusal ?? "")?.[1] ?? null;
+    return REFUSED_FIELD.exec(this.refusal ?? "")?.[1] ?? null;
   }
 
   /** A part of the address, decoded; "" if the pattern has no such part. */
@@ -161,22 +168,15 @@ export class Visit {
   }
 
   /**
-   * Checks values by the schema of a service.
+   * Checks values for a service that is called by no operation.
    *
-   * @param names the fields of the form that the schema calls otherwise, by the schema's name
    * @throws Invalid naming the field
    */
-  parse<Schema extends z.ZodType>(
-    schema: Schema,
-    values: unknown,
-    names: Readonly<Record<string, string>> = {},
-  ): z.output<Schema> {
-    const result = bounded(schema).safeParse(values);
-    if (result.success) return result.data;
-    const [issue] = result.error.issues;
-    if (issue === undefined) throw new Invalid("The form is not valid");
-    const path = issue.path.map((part) => names[String(part)] ?? part);
-    throw new Invalid(describeIssue({ ...issue, path }));
+  parse<Schema extends z.ZodType>(schema: Schema, values: unknown): z.output<Schema> {
+    const { data, error } = bounded(schema).safeParse(values);
+    if (error === undefined) return data;
+    const [issue] = error.issues;
+    throw new Invalid(issue === undefined ? "The form is not valid" : describeIssue(issue));
   }
 
   /**
@@ -194,6 +194,33 @@ export class Visit {
     return await this.#projectApi.invoke(slug, operation, input as z.input<Input>, this.caller);
   }
 
+  /**
+   * Calls an operation on the server, with the rights of the account that is logged in.
+   *
+   * @param input may hold what a person entered: the operation validates it
+   * @param names the fields of the form that the operation calls otherwise, by its names
+   * @throws {ServiceError} the refusal, which names fields as the form does
+   */
+  async invokeOnServer<Input extends z.ZodObject, Ok extends z.ZodType, New extends z.ZodType>(
+    operation: ServerOperation<Input, Services, Ok, New>,
+    input: { readonly [Name in keyof z.input<Input>]?: unknown },
+    names: Readonly<Record<string, string>> = {},
+  ): Promise<ValueOf<Ok, New>> {
+    const { caller, services } = this;
+    const invoke = (end?: EarlyEnd) =>
+      operation.invoke(services, input as z.input<Input>, {
+        caller,
+        isAtPage: true,
+        ...end === undefined ? {} : { end },
+      });
+    try {
+      if (operation.declared.waits !== "always") return await invoke();
+      return await new Waits().run(caller.principal, this.context.req.raw.signal, invoke);
+    } catch (error) {
+      throw error instanceof Invalid ? new Invalid(renamed(error.message, names)) : error;
+    }
+  }
+
   /** Figures of a project's repository. */
   async figures(slug: string): Promise<Statistics> {
     this.#reads++;
@@ -209,6 +236,14 @@ export class Visit {
   reachable(): ReturnType<ProjectApi["reachable"]>["projects"] {
     return this.#projectApi.reachable(this.principal, { limit: Infinity, offset: 0 }).projects;
   }
+}
+
+/** A refusal that begins with the name of a field, with the name that the form has for it. */
+function renamed(message: string, names: Readonly<Record<string, string>>): string {
+  return message.replace(REFUSED_FIELD, (quoted, field: string) => {
+    const name = Object.hasOwn(names, field) ? names[field] : undefined;
+    return name === undefined ? quoted : `"${name}"`;
+  });
 }
 
 /** A path with a query. */

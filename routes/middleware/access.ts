@@ -4,7 +4,7 @@ import { type Gates, requireServerCall, type ServerAccess } from "../../services
 import type { AppEnv } from "../context.ts";
 
 /** What a request may do that others may not. */
-export type Exceptions = Omit<ServerAccess, "on">;
+export type Exceptions = Omit<ServerAccess, "on" | "isAtPage">;
 
 /** Middleware that checks that the caller may send the request, and checks it again after waits. */
 export function allow(access: ServerAccess) {

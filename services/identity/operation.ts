@@ -148,12 +148,15 @@ export class Operation<
     return this.#run(services, input, call);
   }
 
-  /** @throws Invalid naming the wrong field */
+  /** @throws Invalid naming the wrong field, as it is called over HTTP */
   protected parse(given: unknown): z.output<Input> {
     this.#schema ??= bounded(closed(this.declared.input));
     const { data, error } = this.#schema.safeParse(given);
     if (error === undefined) return data as z.output<Input>;
     const [issue] = error.issues;
-    throw new Invalid(issue === undefined ? "The input is not valid" : describeIssue(issue));
+    if (issue === undefined) throw new Invalid("The input is not valid");
+    const [first, ...inBody] = issue.path;
+    const isInBody = first !== undefined && first === this.declared.bodyField;
+    throw new Invalid(describeIssue(isInBody ? { ...issue, path: inBody } : issue));
   }
 }

@@ -20,7 +20,11 @@ export type Visibility = "public" | "internal" | "private";
  * - `models`: language models, which cost money
  * - `project`: a repository and everything that belongs to it
  */
-export type Resource = { readonly kind: "server" | "coordination" | "questions" | "models" } | {
+export type Resource = {
+  readonly kind: "server" | "coordination" | "questions" | "models";
+  /** Whether a web page asks, where a session has the rights of its account. */
+  readonly isAtPage?: boolean;
+} | {
   readonly kind: "project";
   readonly id: string;
   /** The principal's role in the project; null if it is not a member. */
@@ -124,10 +128,13 @@ export function mayDo(principal: Principal, action: Action, resource: Resource):
 function refusalOf(principal: Principal, action: Action, resource: Resource): string | null {
   if (principal.kind === "operator") return null;
   const isProject = resource.kind === "project";
-  const holder = isProject && isMembers(principal, action) ? "person" : holderOf(principal);
+  const isAtPage = !isProject && resource.isAtPage === true && principal.sessionId !== null;
+  const holder = isProject && isMembers(principal, action)
+    ? "person"
+    : holderOf(principal, isAtPage);
   if (isProject && action === "read" && resource.visibility === "public") return null;
   const scope = SCOPES_NEEDED[resource.kind][action]?.[holder];
-  if (scope === undefined) return CLOSED[holder];
+  if (scope === undefined) return isAtPage ? "Only admins may do this" : CLOSED[holder];
   if (!principal.scopes.has(scope)) return `This token has no scope "${scope}"`;
   if (!isProject) return null;
   if (holder === "projectToken" && principal.project !== resource.id) {
@@ -151,16 +158,16 @@ function isMembers(principal: Principal, action: Action): boolean {
   return isToken && action !== "read" && !principal.scopes.has("admin");
 }
 
-function holderOf({ kind, tokenId, sessionId }: Principal): Holder {
+function holderOf({ kind, tokenId, sessionId }: Principal, isAtPage: boolean): Holder {
   switch (kind) {
     case "admin":
-      return tokenId === null ? "session" : "adminToken";
+      return tokenId === null && !isAtPage ? "session" : "adminToken";
     case "project":
       return "projectToken";
     case "agent":
       return kind;
     case "person":
-      return sessionId === null ? kind : "session";
+      return sessionId === null || isAtPage ? kind : "session";
     default:
       return "guest";
   }

@@ -8,6 +8,8 @@ export interface ServerAccess {
   readonly on: Exclude<Resource["kind"], "project">;
   readonly whileHalted?: boolean;
   readonly whileFull?: boolean;
+  /** Whether a web page makes it, where a session has the rights of its account. */
+  readonly isAtPage?: boolean;
 }
 
 /** What refuses changes. */
@@ -29,12 +31,12 @@ const READING: ReadonlySet<string> = new Set(["GET", "HEAD"]);
  */
 export function requireServerCall(
   method: string,
-  { on, whileHalted = false, whileFull = false }: ServerAccess,
+  { on, whileHalted = false, whileFull = false, isAtPage = false }: ServerAccess,
   principal: Principal,
   { halts, space }: Gates,
 ): void {
   const isWrite = !READING.has(method);
-  authorize(principal, isWrite ? "write" : "read", { kind: on });
+  authorize(principal, isWrite ? "write" : "read", { kind: on, isAtPage });
   if (isWrite && !whileHalted) halts.requireGoing(principal);
   if (isWrite && !whileFull && method !== "DELETE") space.require();
 }

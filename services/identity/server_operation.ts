@@ -50,20 +50,30 @@ export class ServerOperation<
   /**
    * Calls the operation from inside this process, as a request over HTTP would.
    *
+   * @param call `isAtPage`: whether a web page calls, where a session has the rights of its account
    * @throws Invalid naming the wrong field; Forbidden; Halted; Unavailable if the disk is nearly full;
    * the refusal of the operation
    */
   async invoke(
     services: Services & { readonly agents: Pick<Gates, "halts"> } & Pick<Gates, "space">,
     given: z.input<Input>,
-    { caller, end = new EarlyEnd() }: Pick<ServerCall, "caller"> & Partial<ServerCall>,
+    { caller, end = new EarlyEnd(), isAtPage = false }:
+      & Pick<ServerCall, "caller">
+      & Partial<ServerCall>
+      & { readonly isAtPage?: boolean },
   ): Promise<ValueOf<Ok, New>> {
     const { http, ...access } = this.declared;
     const method = http.slice(0, http.indexOf(" "));
     const { agents: { halts }, space } = services;
-    requireServerCall(method, access, caller.principal, { halts, space });
-    const input = this.parse(given);
-    return valueOf(await this.perform(services, input, { caller, end })) as ValueOf<Ok, New>;
+    const require = () =>
+      requireServerCall(method, { ...access, isAtPage }, caller.principal, { halts, space });
+    require();
+    const confirm = async () => {
+      await caller.confirm?.();
+      require();
+    };
+    const call = { caller: { ...caller, confirm }, end };
+    return valueOf(await this.perform(services, this.parse(given), call)) as ValueOf<Ok, New>;
   }
 }
 

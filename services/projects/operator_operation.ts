@@ -19,14 +19,14 @@ interface OwnerServices {
 }
 
 /** An operation in a project that needs to know only who calls it, and whose it is. */
-type OwnedOperation =
-  & Pick<ProjectOperation<z.ZodObject, never, z.ZodType, z.ZodType>, "declared">
+type OwnedOperation<Ok extends z.ZodType, New extends z.ZodType> =
+  & Pick<ProjectOperation<z.ZodObject, never, Ok, New>, "declared">
   & { perform(services: unknown, input: unknown, call: OwnedCall): unknown };
 
 /** Creates what makes operations in a project ones on the server, for the operator. */
 export function forOperator({ from, to, whose = "a project" }: OperatorPlace) {
   const owner = to.includes("{slug}") ? { slug: z.string() } : {};
-  return (operation: OwnedOperation) => {
+  return <Ok extends z.ZodType, New extends z.ZodType>(operation: OwnedOperation<Ok, New>) => {
     const { needs: _, callers: __, http, summary, refusals = [], ...declared } = operation.declared;
     const { input, bodyField, bodyName } = declared;
     const isBody = declared.example !== undefined && bodyField === undefined &&
@@ -41,7 +41,7 @@ export function forOperator({ from, to, whose = "a project" }: OperatorPlace) {
         bodyField: "body",
       }
       : { input: input.extend(owner) };
-    return new ServerOperation<z.ZodObject, OwnerServices, z.ZodType, z.ZodType>({
+    return new ServerOperation<z.ZodObject, OwnerServices, Ok, New>({
       ...declared,
       ...taken,
       http: http.replace(from, to) as typeof http,
@@ -54,7 +54,7 @@ export function forOperator({ from, to, whose = "a project" }: OperatorPlace) {
         : services.hosting.projects.require(slug as string).project;
       const given = isBody ? fields["body"] : fields;
       const outcome = await operation.perform(services, given, { project, caller });
-      return outcome as Outcome<unknown, unknown>;
+      return outcome as Outcome<z.output<Ok>, z.output<New>>;
     });
   };
 }

@@ -119,7 +119,8 @@ export const answerQuestion = serverOperation({
   ok: { schema: viewSchema, description: "Your answer counts" },
   refusals: [unknown, contradicts],
 }, async (services: QuestionServices, { id, answer }, { caller }) => {
-  const question = await services.questions.answer(id, answer, caller, "http");
+  const way = caller.principal.sessionId === null ? "http" : "web";
+  const question = await services.questions.answer(id, answer, caller, way);
   return viewOf(services, question, caller.principal);
 });
 

@@ -312,6 +312,12 @@ Deno.test(
         const [path, fields] of [
           ["/agents", { action: "register", nick: "third" }],
           ["/channels/general", { action: "say", text: "x" }],
+          ["/projects/demo/settings/members", {
+            action: "set-member",
+            name: "scout",
+            role: "read",
+          }],
+          ["/projects/demo/settings/tokens", { action: "make-token", name: "x", scope: "read" }],
           ["/projects/demo/tickets/new", { action: "file", title: "x" }],
         ] as const
       ) {

@@ -1,8 +1,16 @@
 import type { Agent } from "../../services/agents/mod.ts";
-import { slotsSchema } from "../../services/agents/schemas.ts";
-import { pauseSchema } from "../../services/agents/schemas.ts";
+import {
+  changeAgent,
+  deleteAgent,
+  getAgent,
+  pauseAgent,
+  resumeAgent,
+  revokeAgent,
+  rotateAgent,
+  setAgentSlots,
+} from "../../services/agents/operations.ts";
 import { NotFound } from "../../services/errors.ts";
-import { acknowledgementOf } from "../../services/inboxes/mod.ts";
+import { acknowledgeMessages, readInbox } from "../../services/inboxes/operations.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { AgentControls } from "../parts/agent_controls.tsx";
 import { rateOf } from "../parts/agent_forms.tsx";
@@ -11,7 +19,6 @@ import { AgentStateBadge } from "../parts/agent_state.tsx";
 import { MessageText } from "../parts/chat/message.tsx";
 import { channelPath } from "../parts/chat/written.ts";
 import { ConfirmForm, requireTypedName } from "../parts/confirm.tsx";
-import { requireAdmin } from "../parts/require_admin.ts";
 import { Time } from "../parts/time.tsx";
 import { Happenings, Work } from "../parts/work.tsx";
 import type { Visit } from "../visit.ts";
@@ -24,7 +31,6 @@ export const page = definePage({
   opens: "session",
   show,
   actions: { pause, resume, rate, slots, acknowledge, rotate, revoke, remove },
-  newWork: ["rate", "slots"],
   json: (visit) => `/v1/agents/${encodeURIComponent(visit.param("nick"))}`,
 });
 
@@ -38,7 +44,7 @@ async function show(visit: Visit): Promise<View> {
     attention.happenedBy(id, principal, SHOWN),
     attention.agent(id),
     visit.isAdmin ? visit.services.tokens.list({ ownerId: id }) : [],
-    visit.isAdmin && !agent.revoked ? readInbox(visit, agent) : null,
+    visit.isAdmin && !agent.revoked ? inboxOf(visit, agent) : null,
   ]);
   const titles = await attention.titlesOf(events);
   const body = (
@@ -128,14 +134,13 @@ function Facts({ visit, agent }: { readonly visit: Visit; readonly agent: Agent 
 }
 
 /** The newest messages to an agent, oldest first. */
-async function readInbox(visit: Visit, { nick }: Agent) {
-  const query = { limit: SHOWN, waitSeconds: 0, signal: visit.context.req.raw.signal };
-  return await visit.services.inboxes.read(nick, query, visit.principal);
+async function inboxOf(visit: Visit, { nick }: Agent) {
+  return await visit.invokeOnServer(readInbox, { nick, limit: SHOWN });
 }
 
 function InboxView({ visit, messages }: {
   readonly visit: Visit;
-  readonly messages: Awaited<ReturnType<typeof readInbox>>;
+  readonly messages: Awaited<ReturnType<typeof inboxOf>>;
 }) {
   const newest = messages.at(-1);
   return (
@@ -179,66 +184,64 @@ function here(visit: Visit): string {
 }
 
 async function pause(visit: Visit): Promise<Leads> {
-  requireAdmin(visit);
   const nick = visit.param("nick");
-  const request = visit.parse(pauseSchema, { reason: visit.entered("reason").trim() || null });
-  await visit.services.agents.speechControls.pause(nick, request, visit.caller);
+  const reason = visit.entered("reason").trim() || null;
+  await visit.invokeOnServer(pauseAgent, { nick, reason });
   return { to: here(visit), notice: `${nick} is paused: its messages are refused.` };
 }
 
 async function resume(visit: Visit): Promise<Leads> {
-  requireAdmin(visit);
   const nick = visit.param("nick");
-  await visit.services.agents.speechControls.resume(nick, visit.caller);
+  await visit.invokeOnServer(resumeAgent, { nick });
   return { to: here(visit), notice: `${nick} may speak again.` };
 }
 
 async function rate(visit: Visit): Promise<Leads> {
-  requireAdmin(visit);
   const limit = rateOf(visit);
-  await visit.services.agents.speechControls.setRate(visit.param("nick"), limit, visit.caller);
+  await visit.invokeOnServer(changeAgent, { nick: visit.param("nick"), rate_limit: limit }, {
+    "rate_limit.messages_per_second": "messages_per_second",
+    "rate_limit.burst": "burst",
+  });
   return { to: here(visit), notice: limit === null ? "The general limit applies." : "Saved." };
 }
 
 /** Sets the agent's own limits; an empty field is no limit of its own. */
 async function slots(visit: Visit): Promise<Leads> {
-  requireAdmin(visit);
   const limit = (field: string) => {
     const text = visit.entered(field).trim();
     return text === "" ? null : Number(text);
   };
-  const request = visit.parse(slotsSchema, {
+  await visit.invokeOnServer(setAgentSlots, {
+    nick: visit.param("nick"),
     claims: limit("claims"),
     workspaces: limit("workspaces"),
     reviews: limit("reviews"),
     calls: limit("calls"),
   });
-  await visit.services.agents.speechControls.setSlots(visit.param("nick"), request, visit.caller);
   return { to: here(visit), notice: "Saved." };
 }
 
 /** Removes what its inbox holds, up to an entry, in place of the agent. */
 async function acknowledge(visit: Visit): Promise<Leads> {
-  requireAdmin(visit);
-  const what = acknowledgementOf(undefined, visit.entered("up_to"));
-  const { acknowledged } = await visit.services.inboxes
-    .acknowledge(visit.param("nick"), what, visit.principal);
+  const { acknowledged } = await visit.invokeOnServer(acknowledgeMessages, {
+    nick: visit.param("nick"),
+    up_to: visit.entered("up_to"),
+  });
   return { to: here(visit), notice: `${acknowledged} of its entries are removed.` };
 }
 
 /** Gives the agent a new passphrase, which is shown once. */
 async function rotate(visit: Visit): Promise<View> {
-  requireAdmin(visit);
-  const { agents } = visit.services;
   const nick = visit.param("nick");
-  const keeps = visit.form.get("keep_tokens") !== null;
-  const registration = await agents.rotate(nick, visit.caller, { keep_tokens: keeps });
+  const keeps = visit.form.has("keep_tokens");
+  const registration = await visit.invokeOnServer(rotateAgent, { nick, keep_tokens: keeps });
+  const { channels } = await visit.invokeOnServer(getAgent, { nick });
   const body = (
     <>
       <h1>{registration.nick} has a new passphrase</h1>
       <AgentLogin
         registration={registration}
-        channels={agents.get(nick).channels}
+        channels={channels}
         origin={visit.origin}
         config={visit.services.config}
       />
@@ -251,17 +254,15 @@ async function rotate(visit: Visit): Promise<View> {
 }
 
 async function revoke(visit: Visit): Promise<Leads> {
-  requireAdmin(visit);
-  const { nick } = visit.services.agents.get(visit.param("nick"));
+  const { nick } = await visit.invokeOnServer(getAgent, { nick: visit.param("nick") });
   requireTypedName(visit, nick);
-  await visit.services.agents.revoke(nick, visit.caller);
+  await visit.invokeOnServer(revokeAgent, { nick });
   return { to: here(visit), notice: `${nick} can log in no longer.` };
 }
 
 async function remove(visit: Visit): Promise<Leads> {
-  requireAdmin(visit);
-  const { nick } = visit.services.agents.get(visit.param("nick"));
+  const { nick } = await visit.invokeOnServer(getAgent, { nick: visit.param("nick") });
   requireTypedName(visit, nick);
-  await visit.services.agents.delete(nick, visit.caller);
+  await visit.invokeOnServer(deleteAgent, { nick });
   return { to: "/agents", notice: `${nick} is deleted, and its nick is free.` };
 }

@@ -6,13 +6,13 @@ import {
 } from "../../services/attention/mod.ts";
 import type { LoggedEvent } from "../../services/events/mod.ts";
 import { WORK_STATES } from "../../services/work_states.ts";
+import { adoptAgent, getAgent, registerAgent } from "../../services/agents/operations.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { adoptionOf, NewAgentForms, registrationOf } from "../parts/agent_forms.tsx";
 import { AgentLogin } from "../parts/agent_login.tsx";
 import { AgentStateBadge } from "../parts/agent_state.tsx";
 import { EventSentence, type Titles } from "../parts/event_sentence.tsx";
 import { Empty, Pager } from "../parts/lists.tsx";
-import { requireAdmin } from "../parts/require_admin.ts";
 import { Time } from "../parts/time.tsx";
 import { type Visit, withQuery } from "../visit.ts";
 
@@ -28,7 +28,6 @@ export const page = definePage({
   opens: "session",
   show,
   actions: { register, adopt },
-  newWork: ["register", "adopt"],
   json: () => "/v1/agents",
 });
 
@@ -225,16 +224,15 @@ function revokedOf({ isAdmin, services: { agents } }: Visit): readonly AgentAtWo
 
 /** Registers an agent, and shows its passphrase once. */
 async function register(visit: Visit): Promise<View> {
-  requireAdmin(visit);
-  const request = registrationOf(visit);
-  const registration = await visit.services.agents.register(request, visit.caller);
+  const registration = await visit.invokeOnServer(registerAgent, registrationOf(visit));
   const { nick } = registration;
+  const { channels } = await visit.invokeOnServer(getAgent, { nick });
   const body = (
     <>
       <h1>{nick} is registered</h1>
       <AgentLogin
         registration={registration}
-        channels={request.channels}
+        channels={channels}
         origin={visit.origin}
         config={visit.services.config}
       />
@@ -249,12 +247,6 @@ async function register(visit: Visit): Promise<View> {
 
 /** Makes an IRC account an agent. */
 async function adopt(visit: Visit): Promise<Leads> {
-  requireAdmin(visit);
-  const { agents } = visit.services;
-  const { nick } = await agents.adopt(
-    visit.entered("account").trim(),
-    adoptionOf(visit),
-    visit.caller,
-  );
+  const { nick } = await visit.invokeOnServer(adoptAgent, adoptionOf(visit));
   return { to: `/agents/${encodeURIComponent(nick)}`, notice: `${nick} is an agent now.` };
 }

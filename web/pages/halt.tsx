@@ -1,6 +1,6 @@
 import { knownNames, wordsOf } from "../parts/known_names.ts";
 import { nextOf } from "../parts/next.ts";
-import { haltSchema, resumeSchema } from "../../services/agents/schemas.ts";
+import { getHalt, haltAgents, resumeAgents } from "../../services/agents/halt_operations.ts";
 import { AGENT_TYPES } from "../../services/agents/mod.ts";
 import { Invalid } from "../../services/errors.ts";
 import { definePage, type Leads, type View } from "../page.ts";
@@ -17,8 +17,8 @@ export const page = definePage({
   json: () => "/v1/halt",
 });
 
-function show(visit: Visit): View {
-  const state = visit.services.agents.halts.read();
+async function show(visit: Visit): Promise<View> {
+  const state = await visit.invokeOnServer(getHalt, {});
   const rules = [
     ...state.types.map(({ type, ...rule }) => (
       { ...rule, name: `all of the type ${type}`, field: "type", value: type }
@@ -112,26 +112,30 @@ function show(visit: Visit): View {
 async function halt(visit: Visit): Promise<Leads> {
   // The button of every page has a field of its own: beside it, a page may have a field "reason".
   const reason = (visit.entered("halt_reason") || visit.entered("reason")).trim();
-  const request = visit.parse(haltSchema, {
-    ...namesIn(visit),
+  await visit.invokeOnServer(haltAgents, {
+    agents: wordsOf(visit.entered("agent")),
+    types: wordsOf(visit.entered("type")),
     reason: reason === "" ? null : reason,
   });
-  await visit.services.agents.halts.halt(request, visit.caller);
   return { to: nextOf(visit, "/halt"), notice: "Halted" };
 }
 
 async function resume(visit: Visit): Promise<Leads> {
-  await visit.services.agents.halts.resume(visit.parse(resumeSchema, namesIn(visit)), visit.caller);
+  await visit.invokeOnServer(resumeAgents, {
+    agents: listOf(visit.entered("agent")),
+    types: listOf(visit.entered("type")),
+  });
   return { to: nextOf(visit, "/halt"), notice: "Resumed" };
 }
 
 async function exempt(visit: Visit): Promise<Leads> {
-  const agents = wordsOf(visit.entered("resumed"));
-  if (agents.length === 0) throw new Invalid("Name at least one agent");
-  await visit.services.agents.halts.resume(visit.parse(resumeSchema, { agents }), visit.caller);
+  const agents = listOf(visit.entered("resumed"));
+  if (agents === undefined) throw new Invalid("Name at least one agent");
+  await visit.invokeOnServer(resumeAgents, { agents });
   return { to: "/halt", notice: "Resumed" };
 }
 
-function namesIn(visit: Visit) {
-  return { agents: wordsOf(visit.entered("agent")), types: wordsOf(visit.entered("type")) };
+/** Names with commas between them; undefined if there are none. */
+function listOf(text: string): string | undefined {
+  return wordsOf(text).join(",") || undefined;
 }

@@ -1,3 +1,4 @@
+import { getStatus } from "../../services/metrics/operations.ts";
 import { definePage, type View } from "../page.ts";
 import { Plot } from "../parts/plot.tsx";
 import { Time } from "../parts/time.tsx";
@@ -6,9 +7,9 @@ import type { Visit } from "../visit.ts";
 /** Figures of the last two hours as plots. */
 export const page = definePage({ opens: "admin", show, json: () => "/v1/status" });
 
-function show(visit: Visit): View {
+async function show(visit: Visit): Promise<View> {
   const { metricHistory: history, status } = visit.services;
-  const { agents, started, status: state } = status.read();
+  const { agents, started, status: state } = await visit.invokeOnServer(getStatus, {});
   const missing = status.missing();
   const body = (
     <>

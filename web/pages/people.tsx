@@ -1,6 +1,10 @@
-import { personSchema } from "../../services/agents/schemas.ts";
-import { adminSchema, passwordSchema } from "../../services/admins/schemas.ts";
-import { Invalid, NotFound } from "../../services/errors.ts";
+import { createAdmin, deleteAdmin, setAdminPassword } from "../../services/admins/operations.ts";
+import {
+  createIrcAccount,
+  deleteIrcAccount,
+  setIrcPassword,
+} from "../../services/agents/irc_account_operations.ts";
+import { Invalid } from "../../services/errors.ts";
 import type { Account } from "../../services/identity/mod.ts";
 import { IRC_CLIENTS, loginLines } from "../../services/login_lines.ts";
 import { definePage, type Leads, type View } from "../page.ts";
@@ -17,7 +21,6 @@ export const page = definePage({
   opens: "admin",
   show,
   actions: { add, password, remove, addAdmin, adminPassword, removeAdmin },
-  newWork: ["add", "addAdmin"],
   json: () => "/v1/irc/accounts",
 });
 
@@ -209,13 +212,12 @@ function NewAccount({ visit, action, title, min }: {
 
 /** Adds a person, and shows how to log in. */
 async function add(visit: Visit): Promise<View> {
-  const { ircAccounts, config } = visit.services;
-  const request = visit.parse(personSchema, {
+  const { account, server } = await visit.invokeOnServer(createIrcAccount, {
     account: visit.entered("name").trim(),
     password: visit.entered("password"),
   }, { account: "name" });
-  const { account, server } = await ircAccounts.create(request, visit.caller);
-  const login = { name: account, password: null, server, channels: config.bridge.channels };
+  const { channels } = visit.services.config.bridge;
+  const login = { name: account, password: null, server, channels };
   const body = (
     <>
       <h1>{account} has an account</h1>
@@ -236,31 +238,29 @@ async function add(visit: Visit): Promise<View> {
 
 async function password(visit: Visit): Promise<Leads> {
   const name = visit.entered("name");
-  const { ircAccounts } = visit.services;
-  const request = visit.parse(personSchema.pick({ password: true }), passwordOf(visit));
-  await ircAccounts.setPassword(name, request.password, visit.caller);
+  const password = visit.entered("password");
+  await visit.invokeOnServer(setIrcPassword, { account: name, password });
   return { to: "/people", notice: `${name} has a new password.` };
 }
 
 async function remove(visit: Visit): Promise<Leads> {
   const name = visit.entered("name");
   requireTypedName(visit, name);
-  await visit.services.ircAccounts.delete(name, visit.caller);
+  await visit.invokeOnServer(deleteIrcAccount, { account: name });
   return { to: "/people", notice: `The account ${name} is removed.` };
 }
 
 async function addAdmin(visit: Visit): Promise<Leads> {
   const username = visit.entered("name").trim();
-  const values = { username, password: visit.entered("password") };
-  const request = visit.parse(adminSchema, values, { username: "name" });
-  await requiredAdmins(visit).create(request, visit.caller);
+  const password = visit.entered("password");
+  await visit.invokeOnServer(createAdmin, { username, password }, { username: "name" });
   return { to: "/people", notice: `${username} is an admin.` };
 }
 
 async function adminPassword(visit: Visit): Promise<Leads> {
   const name = visit.entered("name");
-  const request = visit.parse(passwordSchema, passwordOf(visit));
-  await requiredAdmins(visit).setPassword(name, request.password, visit.caller);
+  const password = visit.entered("password");
+  await visit.invokeOnServer(setAdminPassword, { username: name, password });
   const isOwn = name === visit.principal.name;
   return { to: isOwn ? "/login" : "/people", notice: `${name} has a new password.` };
 }
@@ -269,15 +269,6 @@ async function removeAdmin(visit: Visit): Promise<Leads> {
   const name = visit.entered("name");
   requireTypedName(visit, name);
   if (name === visit.principal.name) throw new Invalid("Another admin must remove you");
-  await requiredAdmins(visit).delete(name, visit.caller);
+  await visit.invokeOnServer(deleteAdmin, { username: name });
   return { to: "/people", notice: `${name} is no longer an admin.` };
-}
-
-function passwordOf(visit: Visit) {
-  return { password: visit.entered("password") };
-}
-
-function requiredAdmins({ services: { admins } }: Visit) {
-  if (admins !== null) return admins;
-  throw new NotFound("There are no admins: admins.enabled is false in the configuration");
 }

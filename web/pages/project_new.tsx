@@ -1,4 +1,4 @@
-import { newProjectSchema } from "../../services/projects/schemas.ts";
+import { createProject } from "../../services/projects/admin_operations.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { Form, Select, TextArea, TextField } from "../parts/form.tsx";
 import { VISIBILITIES } from "../parts/visibilities.ts";
@@ -9,7 +9,6 @@ export const page = definePage({
   opens: "admin",
   show,
   actions: { create },
-  newWork: ["create"],
   keeps: ["create"],
 });
 
@@ -65,14 +64,13 @@ function startsByImport(visit: Visit): boolean {
 async function create(visit: Visit): Promise<Leads> {
   const isImport = startsByImport(visit);
   const name = visit.entered("name").trim();
-  const request = visit.parse(newProjectSchema, {
+  const project = await visit.invokeOnServer(createProject, {
     slug: visit.entered("slug").trim(),
     ...(name === "" ? {} : { name }),
     description: visit.entered("description").replaceAll("\r\n", "\n"),
     visibility: visit.entered("visibility"),
     agents_md: visit.form.has("agents_md") && !isImport,
   });
-  const { project } = await visit.services.hosting.projects.create(request, visit.caller);
   const base = `/projects/${project.slug}`;
   const notice = `The project ${project.name} is there.`;
   return { to: isImport ? `${base}/settings/repository` : base, notice };

@@ -1,6 +1,6 @@
 import { NotFound } from "../../services/errors.ts";
 import type { Question } from "../../services/questions/mod.ts";
-import { answerSchema } from "../../services/questions/schemas.ts";
+import { answerQuestion, withdrawQuestion } from "../../services/questions/operations.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { ButtonForm } from "../parts/form.tsx";
 import { AnswerForm, QuestionEnd, QuestionFacts } from "../parts/question.tsx";
@@ -11,7 +11,6 @@ export const page = definePage({
   opens: "session",
   show,
   actions: { answer, withdraw },
-  newWork: ["answer"],
   keeps: ["answer"],
   json: (visit) => `/v1/questions/${encodeURIComponent(visit.param("id"))}`,
 });
@@ -47,18 +46,16 @@ async function show(visit: Visit): Promise<View> {
 }
 
 async function answer(visit: Visit): Promise<Leads> {
-  const { id } = await questionOf(visit);
-  const { answer } = visit.parse(answerSchema, {
+  const { id, asker } = await visit.invokeOnServer(answerQuestion, {
+    id: visit.param("id"),
     answer: visit.entered("answer").replaceAll("\r\n", "\n"),
   });
-  const { asker } = await visit.services.questions.answer(id, answer, visit.caller, "web");
   const to = visit.entered("from") === "home" ? "/" : `/questions/${id}`;
-  return { to, notice: `${asker.name} has your answer to question ${id}.` };
+  return { to, notice: `${asker} has your answer to question ${id}.` };
 }
 
 async function withdraw(visit: Visit): Promise<Leads> {
-  const { id } = await questionOf(visit);
-  await visit.services.questions.withdraw(id, visit.caller);
+  const { id } = await visit.invokeOnServer(withdrawQuestion, { id: visit.param("id") });
   return { to: `/questions/${id}`, notice: "The question is withdrawn." };
 }
 

@@ -1,4 +1,5 @@
 import type { Agent } from "../../services/agents/mod.ts";
+import { getAgentSlots } from "../../services/agents/operations.ts";
 import type { Token } from "../../services/identity/mod.ts";
 import type { Visit } from "../visit.ts";
 import { ConfirmForm } from "./confirm.tsx";
@@ -105,11 +106,8 @@ function ActiveControls({ visit, agent }: { readonly visit: Visit; readonly agen
 }
 
 /** How much the agent may have at once. */
-function SlotsForm({ visit, nick }: { readonly visit: Visit; readonly nick: string }) {
-  const { agents, slots } = visit.services;
-  const agent = agents.roster.find(nick);
-  if (agent === null) return null;
-  const { own, limits } = slots.of(agent.id);
+async function SlotsForm({ visit, nick }: { readonly visit: Visit; readonly nick: string }) {
+  const { own, limits } = await visit.invokeOnServer(getAgentSlots, { nick });
   const field = (name: keyof typeof own, label: string) => (
     <TextField
       visit={visit}

@@ -1,10 +1,4 @@
 import { knownNames, wordsOf } from "./known_names.ts";
-import type { AgentRate, RegistrationRequest } from "../../services/agents/mod.ts";
-import {
-  adoptionSchema,
-  rateLimitSchema,
-  registrationSchema,
-} from "../../services/agents/schemas.ts";
 import { AGENT_TYPES } from "../../services/agents/mod.ts";
 import type { Visit } from "../visit.ts";
 import { Form, Select, TextField } from "./form.tsx";
@@ -95,17 +89,14 @@ function DutyFields({ visit, prefix }: { readonly visit: Visit; readonly prefix:
   );
 }
 
-/** What the form of a registration says. @throws Invalid */
-export function registrationOf(visit: Visit): RegistrationRequest {
-  return visit.parse(registrationSchema, {
-    nick: visit.entered("nick").trim(),
-    ...dutiesOf(visit),
-  });
+/** What the form of a registration says. */
+export function registrationOf(visit: Visit) {
+  return { nick: visit.entered("nick").trim(), ...dutiesOf(visit) };
 }
 
-/** What the form of an adoption says. @throws Invalid */
+/** What the form of an adoption says. */
 export function adoptionOf(visit: Visit) {
-  return visit.parse(adoptionSchema, dutiesOf(visit, "adopted_"));
+  return { nick: visit.entered("account").trim(), ...dutiesOf(visit, "adopted_") };
 }
 
 function dutiesOf(visit: Visit, prefix = "") {
@@ -115,14 +106,14 @@ function dutiesOf(visit: Visit, prefix = "") {
   };
 }
 
-/** What the form of a rate says; null for no rate of its own. @throws Invalid */
-export function rateOf(visit: Visit): AgentRate | null {
+/** What the form of a rate says; null for no rate of its own. */
+export function rateOf(visit: Visit) {
   const perSecond = visit.entered("messages_per_second").trim();
   if (perSecond === "") return null;
   const rate = Number(perSecond);
   const burst = visit.entered("burst").trim();
-  return visit.parse(rateLimitSchema, {
+  return {
     messages_per_second: rate,
     burst: burst === "" ? Math.max(1, Math.ceil(rate)) : Number(burst),
-  });
+  };
 }

@@ -1,6 +1,9 @@
-import type { HeraldDesk, SourceKind } from "../../services/bots/mod.ts";
-import { heraldSourceSchema } from "../../services/bots/schemas.ts";
-import { Conflict } from "../../services/errors.ts";
+import type { SourceKind } from "../../services/bots/mod.ts";
+import {
+  addHeraldSource,
+  listHeraldSources,
+  removeHeraldSource,
+} from "../../services/bots/operations.ts";
 import type { Leads, View } from "../page.ts";
 import type { Visit } from "../visit.ts";
 import { Copyable } from "./copy.tsx";
@@ -16,11 +19,8 @@ const KINDS: readonly (readonly [SourceKind, string])[] = [
 ];
 
 /** The programs whose webhooks herald announces, with a form for another one. */
-export function HeraldSources({ visit, desk }: {
-  readonly visit: Visit;
-  readonly desk: HeraldDesk;
-}) {
-  const sources = desk.sources();
+export async function HeraldSources({ visit }: { readonly visit: Visit }) {
+  const sources = await visit.invokeOnServer(listHeraldSources, {});
   return (
     <section aria-labelledby="sources">
       <h2 id="sources">From other programs</h2>
@@ -71,21 +71,19 @@ export function HeraldSources({ visit, desk }: {
 
 /** Adds a source, and shows its secret once. */
 export async function addSource(visit: Visit): Promise<View> {
-  const source = visit.parse(heraldSourceSchema, {
+  const { name, secret } = await visit.invokeOnServer(addHeraldSource, {
     name: visit.entered("source").trim(),
     kind: visit.entered("kind"),
   }, { name: "source" });
-  const secret = await required(visit).addSource(source, visit.caller);
   const body = (
     <SettingsFrame part="webhooks">
       <div class="notice">
         <p>
-          <b>The secret is shown only here.</b> Enter both at {source.name}, the secret with its
-          {" "}
+          <b>The secret is shown only here.</b> Enter both at {name}, the secret with its{" "}
           <code>whsec_</code>, and choose the content type <code>application/json</code>.
         </p>
       </div>
-      <Copyable text={addressOf(visit, source.name)} label="the address" />
+      <Copyable text={addressOf(visit, name)} label="the address" />
       <Copyable text={secret} label="the secret" />
       <a class="button primary" href="/settings/webhooks">Go to the webhooks</a>
     </SettingsFrame>
@@ -96,14 +94,8 @@ export async function addSource(visit: Visit): Promise<View> {
 /** Removes a source. */
 export async function removeSource(visit: Visit): Promise<Leads> {
   const name = visit.entered("source");
-  await required(visit).removeSource(name, visit.caller);
+  await visit.invokeOnServer(removeHeraldSource, { name });
   return { to: "/settings/webhooks", notice: `herald takes no more webhooks of ${name}.` };
-}
-
-/** @throws Conflict without bots */
-function required({ services: { herald } }: Visit): HeraldDesk {
-  if (herald !== null) return herald;
-  throw new Conflict("There are no bots: the bridge or the policies are off in the configuration");
 }
 
 function addressOf({ origin }: Visit, name: string): string {

@@ -41,7 +41,7 @@ export function ExpiryField({ visit }: { readonly visit: Visit }) {
 /** How a new token is used. */
 export function TokenLines({ visit, issued: { owner, token } }: {
   readonly visit: Visit;
-  readonly issued: IssuedToken;
+  readonly issued: Pick<IssuedToken, "owner" | "token">;
 }) {
   return (
     <>

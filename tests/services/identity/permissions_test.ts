@@ -59,6 +59,25 @@ Deno.test("authorize() lets each kind of principal do what the table says", () =
   }
 });
 
+Deno.test("authorize() gives sessions the rights of their accounts at web pages alone", () => {
+  const onIrc = { ...SESSION, sessionId: null };
+  const person: Principal = { ...SESSION, kind: "person" };
+  const table: readonly (readonly [Principal, string])[] = [
+    [SESSION, "rw rw rw rw"],
+    [person, "-- -- rw --"],
+    [onIrc, "-- -- -- --"],
+    [GUEST, "-- -- -- --"],
+    [PROJECT_TOKEN, "-- -- -- --"],
+  ];
+  for (const [who, expected] of table) {
+    const rights = (["server", "coordination", "questions", "models"] as const).map((kind) => {
+      const read = isAllowed(who, "read", { kind, isAtPage: true }) ? "r" : "-";
+      return read + (isAllowed(who, "write", { kind, isAtPage: true }) ? "w" : "-");
+    });
+    assert.equal(rights.join(" "), expected, `${who.kind} ${who.sessionId}`);
+  }
+});
+
 Deno.test("authorize() lets a project's members do what their role and scopes allow", () => {
   const member = principal("agent", "read", "write", "admin");
   const table: readonly (readonly [Principal, ProjectRole | null, string])[] = [

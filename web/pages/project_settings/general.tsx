@@ -1,6 +1,6 @@
 import { knownNames } from "../../parts/known_names.ts";
 import { type Project, viewOf } from "../../../services/projects/mod.ts";
-import { projectChangeSchema } from "../../../services/projects/schemas.ts";
+import { changeProject, deleteProject } from "../../../services/projects/admin_operations.ts";
 import { ConfirmForm, requireTypedName } from "../../parts/confirm.tsx";
 import { ButtonForm, Form, Select, TextArea, TextField } from "../../parts/form.tsx";
 import { VISIBILITIES } from "../../parts/visibilities.ts";
@@ -16,11 +16,11 @@ export const general = definePart({
   actions: {
     "save-general": save,
     archive: async (visit, { slug }) => {
-      await change(visit, slug, { archived: true });
+      await visit.invokeOnServer(changeProject, { slug, archived: true });
       return "The project is archived: it can be read, and not changed.";
     },
     unarchive: async (visit, { slug }) => {
-      await change(visit, slug, { archived: false });
+      await visit.invokeOnServer(changeProject, { slug, archived: false });
       return "The project can be changed again.";
     },
     "remove-project": remove,
@@ -145,17 +145,13 @@ function Ending({ visit, project: { slug, archivedAt } }: {
   );
 }
 
-async function change(visit: Visit, slug: string, values: unknown): Promise<void> {
-  const request = visit.parse(projectChangeSchema, values);
-  await visit.services.hosting.projects.change(slug, request, visit.caller);
-}
-
 async function save(visit: Visit, { slug }: OpenProject): Promise<string> {
   const number = (name: string) => {
     const text = visit.entered(name).trim();
     return text === "" ? null : Number(text);
   };
-  await change(visit, slug, {
+  await visit.invokeOnServer(changeProject, {
+    slug,
     name: visit.entered("name"),
     description: visit.entered("description").replaceAll("\r\n", "\n"),
     visibility: visit.entered("visibility"),
@@ -169,6 +165,6 @@ async function save(visit: Visit, { slug }: OpenProject): Promise<string> {
 
 async function remove(visit: Visit, { slug }: OpenProject) {
   requireTypedName(visit, slug);
-  await visit.services.hosting.projects.remove(slug, visit.caller);
+  await visit.invokeOnServer(deleteProject, { slug });
   return { to: "/projects" };
 }

@@ -1,5 +1,8 @@
 import { knownNames } from "../../parts/known_names.ts";
-import { memberRequestSchema } from "../../../services/projects/schemas.ts";
+import {
+  removeProjectMember,
+  setProjectMember,
+} from "../../../services/projects/admin_operations.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Form, Select, TextField } from "../../parts/form.tsx";
 import { Empty, Pager, partOf, Search, searchOf } from "../../parts/lists.tsx";
@@ -22,7 +25,7 @@ export const members = definePart({
     "set-member": set,
     "remove-member": async (visit, { slug }) => {
       const name = visit.entered("name");
-      await visit.services.hosting.projects.removeMember(slug, name, visit.caller);
+      await visit.invokeOnServer(removeProjectMember, { slug, name });
       return `${name} is no member any more.`;
     },
   },
@@ -95,10 +98,12 @@ function show(visit: Visit, { access: { held } }: OpenProject) {
   );
 }
 
-async function set(visit: Visit, { slug }: OpenProject): Promise<string> {
-  const { role } = visit.parse(memberRequestSchema, { role: visit.entered("role") });
-  const { projects } = visit.services.hosting;
-  const name = visit.entered("name").trim();
-  const { member, isNew } = await projects.setMember(slug, name, role, visit.caller);
-  return isNew ? `${member.name} is a member now.` : `${member.name} has the role ${member.role}.`;
+async function set(visit: Visit, { slug, access: { held } }: OpenProject): Promise<string> {
+  const before = visit.services.hosting.projects.members(held).map(({ name }) => name);
+  const { name, role } = await visit.invokeOnServer(setProjectMember, {
+    slug,
+    name: visit.entered("name").trim(),
+    role: visit.entered("role"),
+  });
+  return before.includes(name) ? `${name} has the role ${role}.` : `${name} is a member now.`;
 }

@@ -1,3 +1,4 @@
+import { moveProject } from "../../../services/moves/operations.ts";
 import { Form, Select } from "../../parts/form.tsx";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
@@ -11,7 +12,7 @@ export const node = definePart({
   actions: {
     async move(visit, { slug }) {
       const name = visit.entered("node");
-      await visit.services.hosting.moves.move(slug, name, visit.caller);
+      await visit.invokeOnServer(moveProject, { slug, node: name });
       return `The project is on the node ${name}`;
     },
   },

@@ -1,4 +1,4 @@
-import { tokenRequestSchema } from "../../../services/identity/schemas.ts";
+import { createToken, revokeToken } from "../../../services/identity/operations.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Copyable } from "../../parts/copy.tsx";
 import { Field, Form, TextField } from "../../parts/form.tsx";
@@ -24,7 +24,7 @@ export const tokens = definePart({
     "make-token": make,
     "revoke-token": async (visit, project) => {
       const id = visit.entered("id");
-      if (idsOf(visit, project).includes(id)) await visit.services.tokens.revoke(id, visit.caller);
+      if (idsOf(visit, project).includes(id)) await visit.invokeOnServer(revokeToken, { id });
       return "The token is revoked.";
     },
   },
@@ -114,16 +114,13 @@ function TokenForm({ visit }: { readonly visit: Visit }) {
 }
 
 async function make(visit: Visit, { slug }: OpenProject): Promise<Outcome> {
-  const { tokens, hosting: { projects } } = visit.services;
   const day = visit.entered("expires").trim();
-  const request = visit.parse(tokenRequestSchema, {
+  const { name, token } = await visit.invokeOnServer(createToken, {
     name: visit.entered("name"),
     scopes: visit.form.getAll("scope"),
     project: slug,
     expires_at: day === "" ? null : `${day}T23:59:59Z`,
   });
-  const findProject = (name: string) => projects.find(name)?.project.id ?? null;
-  const { name, token } = await tokens.create(request, visit.caller, findProject);
   return {
     issued: (
       <div class="notice good" role="status">

@@ -1,6 +1,5 @@
-import { NotFound } from "../../../services/errors.ts";
 import type { IrcBans } from "../../../services/irc_server/bans/mod.ts";
-import { banRequestSchema } from "../../../services/irc_server/bans/schemas.ts";
+import { createIrcBan, deleteIrcBan } from "../../../services/irc_server/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ButtonForm, Form, Select, TextField } from "../../parts/form.tsx";
 import { Empty, Pager, partOf, Search, searchOf } from "../../parts/lists.tsx";
@@ -106,21 +105,15 @@ function Bans({ visit, bans }: { readonly visit: Visit; readonly bans: IrcBans }
 
 async function ban(visit: Visit): Promise<Leads> {
   const seconds = visit.entered("seconds");
-  const request = visit.parse(banRequestSchema, {
+  const { mask } = await visit.invokeOnServer(createIrcBan, {
     mask: visit.entered("mask").trim(),
     reason: visit.entered("reason"),
     duration_seconds: seconds === "" ? null : Number(seconds),
   });
-  const { mask } = await required(visit).create(request, visit.caller);
   return { to: "/settings/bans", notice: `${mask} is banned.` };
 }
 
 async function unban(visit: Visit): Promise<Leads> {
-  await required(visit).delete(visit.entered("id"), visit.caller);
+  await visit.invokeOnServer(deleteIrcBan, { ban: visit.entered("id") });
   return { to: "/settings/bans", notice: "The ban is lifted." };
-}
-
-function required({ services: { ircBans } }: Visit): IrcBans {
-  if (ircBans !== null) return ircBans;
-  throw new NotFound("The IRC server runs elsewhere: irc.mode is external");
 }

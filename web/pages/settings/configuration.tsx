@@ -1,7 +1,7 @@
 import type { Config } from "../../../services/config/mod.ts";
 import { configSchema } from "../../../services/config/schemas.ts";
 import { LOG_LEVELS } from "../../../services/log.ts";
-import { z } from "zod";
+import { getLogLevel, setLogLevel } from "../../../services/operations/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Form, Select } from "../../parts/form.tsx";
 import { Segments } from "../../parts/filters.tsx";
@@ -19,9 +19,10 @@ interface ShownSetting {
 }
 
 /** The configuration of the running program, without secrets. */
-export const page = definePage({ opens: "admin", show, actions: { setLogLevel } });
+export const page = definePage({ opens: "admin", show, actions: { setLogLevel: set } });
 
-function show(visit: Visit): View {
+async function show(visit: Visit): Promise<View> {
+  const { level } = await visit.invokeOnServer(getLogLevel, {});
   const entries = entriesOf(visit.services.config);
   const onlyChanged = visit.query("show") === "changed";
   const shown = onlyChanged ? entries.filter(({ isDefault }) => !isDefault) : entries;
@@ -32,7 +33,7 @@ function show(visit: Visit): View {
         and variables of the environment set it. Some keys change in the running program with{" "}
         <code>SIGHUP</code>, the others with a restart.
       </p>
-      <LogLevelForm visit={visit} />
+      <LogLevelForm visit={visit} level={level} />
       <div class="list-tools">
         <Segments
           label="Keys"
@@ -79,14 +80,14 @@ function show(visit: Visit): View {
 }
 
 /** The level of the log, which lasts until the next reload or restart. */
-function LogLevelForm({ visit }: { readonly visit: Visit }) {
+function LogLevelForm({ visit, level }: { readonly visit: Visit; readonly level: string }) {
   return (
     <Form visit={visit} action="setLogLevel">
       <Select
         visit={visit}
         name="level"
         label="Level of the log, until the next reload or restart"
-        value={visit.services.logLevels.read()}
+        value={level}
         options={LOG_LEVELS.map((level) => [level, level] as const)}
       />
       <button type="submit">Set level</button>
@@ -94,11 +95,8 @@ function LogLevelForm({ visit }: { readonly visit: Visit }) {
   );
 }
 
-const levelSchema = z.strictObject({ level: z.enum(LOG_LEVELS) });
-
-async function setLogLevel(visit: Visit): Promise<Leads> {
-  const { level } = visit.parse(levelSchema, { level: visit.entered("level") });
-  await visit.services.logLevels.set(level, visit.caller);
+async function set(visit: Visit): Promise<Leads> {
+  const { level } = await visit.invokeOnServer(setLogLevel, { level: visit.entered("level") });
   return { to: "/settings/configuration", notice: `The log has the level ${level} now.` };
 }
 

@@ -1,4 +1,5 @@
 import type { Examination } from "../../../services/operations/mod.ts";
+import { examine } from "../../../services/operations/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ButtonForm } from "../../parts/form.tsx";
 import { Empty } from "../../parts/lists.tsx";
@@ -10,7 +11,7 @@ import type { Visit } from "../../visit.ts";
 export const page = definePage({
   opens: "admin",
   show,
-  actions: { examine },
+  actions: { examine: check },
   json: () => "/v1/doctor",
 });
 
@@ -75,8 +76,8 @@ function Findings({ findings }: Pick<Examination, "findings">) {
   );
 }
 
-async function examine(visit: Visit): Promise<Leads> {
-  const { healthy } = await visit.services.selfExamination.run();
+async function check(visit: Visit): Promise<Leads> {
+  const { healthy } = await visit.invokeOnServer(examine, {});
   const notice = healthy ? "Everything is in order." : "The check found something.";
   return { to: "/settings/doctor", notice };
 }

@@ -1,9 +1,6 @@
 import type { Backend, KnownProvider } from "../../../services/llm/mod.ts";
-import {
-  backendChangeSchema,
-  backendRequestSchema,
-  completionRequestSchema,
-} from "../../../services/llm/schemas.ts";
+import * as api from "../../../services/llm/operations.ts";
+import { completionRequestSchema } from "../../../services/llm/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { wordsOf } from "../../parts/known_names.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
@@ -18,7 +15,7 @@ export const page = definePage({
   opens: "admin",
   show: (visit) => show(visit),
   actions: { create, change, remove, models, ask },
-  newWork: ["create", "change", "ask"],
+  newWork: ["ask"],
   json: () => "/v1/llm/backends",
 });
 
@@ -30,9 +27,12 @@ export interface Found {
 }
 
 async function show(visit: Visit, found: Found | null = null): Promise<View> {
-  const { backends, gateway } = visit.services.llm;
-  const [list, discovered] = await Promise.all([backends.list(), backends.discover()]);
-  const stats = new Map(gateway.stats().map((one) => [one.backend, one]));
+  const [list, discovered, known] = await Promise.all([
+    visit.invokeOnServer(api.listModelBackends, {}),
+    visit.invokeOnServer(api.discoverModels, {}),
+    visit.invokeOnServer(api.listModelProviders, {}),
+  ]);
+  const stats = new Map(visit.services.llm.gateway.stats().map((one) => [one.backend, one]));
   const unused = discovered.filter(({ configured }) => !configured);
   const body = (
     <SettingsFrame part="llm">
@@ -79,7 +79,7 @@ async function show(visit: Visit, found: Found | null = null): Promise<View> {
                 required
                 hint="Small letters, digits and hyphens"
               />
-              <BackendFields visit={visit} known={backends.known()} />
+              <BackendFields visit={visit} known={known} />
               <button type="submit" class="primary">Add</button>
             </Form>
           </section>
@@ -193,31 +193,26 @@ function fieldsOf(visit: Visit) {
 
 async function create(visit: Visit): Promise<Leads> {
   const name = visit.entered("name").trim();
-  const request = visit.parse(backendRequestSchema, Object.assign({ name }, fieldsOf(visit)));
-  await visit.services.llm.backends.create(request, visit.caller);
+  await visit.invokeOnServer(api.createModelBackend, { name, ...fieldsOf(visit) });
   return { to: "/settings/llm", notice: `The backend ${name} is there: try it.` };
 }
 
 async function change(visit: Visit): Promise<Leads> {
   const name = visit.entered("backend");
-  const request = visit.parse(backendChangeSchema, fieldsOf(visit));
-  await visit.services.llm.backends.change(name, request, visit.caller);
+  await visit.invokeOnServer(api.changeModelBackend, { name, change: fieldsOf(visit) });
   return { to: "/settings/llm", notice: `${name} is changed.` };
 }
 
 async function remove(visit: Visit): Promise<Leads> {
-  const { backends, gateway } = visit.services.llm;
   const name = visit.entered("backend");
-  await backends.delete(name, visit.caller);
-  gateway.forget(name);
+  await visit.invokeOnServer(api.deleteModelBackend, { name });
   return { to: "/settings/llm", notice: `${name} is removed.` };
 }
 
 /** Queries the provider for its models. */
 async function models(visit: Visit): Promise<View> {
   const backend = visit.entered("backend");
-  const { signal } = visit.context.req.raw;
-  const found = await visit.services.llm.gateway.models(backend, signal);
+  const found = await visit.invokeOnServer(api.listBackendModels, { name: backend });
   return await show(visit, { backend, models: found });
 }
 

@@ -1,4 +1,10 @@
 import type { NodeReport } from "../../../services/nodes/mod.ts";
+import {
+  drainNode,
+  listNodes,
+  removeNode,
+  resumeNode,
+} from "../../../services/nodes/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ButtonForm } from "../../parts/form.tsx";
 import { Empty } from "../../parts/lists.tsx";
@@ -15,7 +21,7 @@ export const page = definePage({
 });
 
 async function show(visit: Visit): Promise<View> {
-  const nodes = await visit.services.nodeOperations.list();
+  const nodes = await visit.invokeOnServer(listNodes, {});
   const body = (
     <SettingsFrame part="nodes">
       {nodes.length === 0
@@ -95,7 +101,7 @@ function Changes({ visit, node }: { readonly visit: Visit; readonly node: NodeRe
 
 async function drain(visit: Visit): Promise<Leads> {
   const name = visit.entered("name");
-  await visit.services.nodeOperations.drain(name, visit.caller);
+  await visit.invokeOnServer(drainNode, { name });
   return leads(
     `${name} leads no more and gets no new projects. Its readers leave within a minute.`,
   );
@@ -103,13 +109,13 @@ async function drain(visit: Visit): Promise<Leads> {
 
 async function resume(visit: Visit): Promise<Leads> {
   const name = visit.entered("name");
-  await visit.services.nodeOperations.resume(name, visit.caller);
+  await visit.invokeOnServer(resumeNode, { name });
   return leads(`${name} takes work again.`);
 }
 
 async function remove(visit: Visit): Promise<Leads> {
   const name = visit.entered("name");
-  await visit.services.nodeOperations.remove(name, visit.caller);
+  await visit.invokeOnServer(removeNode, { name });
   return leads(`${name} is removed.`);
 }
 

@@ -1,10 +1,8 @@
 import { Invalid, NotFound } from "../../../services/errors.ts";
 import { diffPatch, isObject, type JsonObject, purposeOf } from "../../../services/policies/mod.ts";
-import {
-  policyFields,
-  policyPatchSchema,
-  policyWarnings,
-} from "../../../services/policies/schemas.ts";
+import { listModelBackends } from "../../../services/llm/operations.ts";
+import { changePolicies, getPolicies } from "../../../services/policies/operations.ts";
+import { policyFields, policyWarnings } from "../../../services/policies/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Form, TextArea } from "../../parts/form.tsx";
 import { Empty } from "../../parts/lists.tsx";
@@ -22,13 +20,14 @@ export const page = definePage({
 });
 
 async function show(visit: Visit): Promise<View> {
-  const { policies, llm } = visit.services;
-  const backends = (await llm.backends.list()).map(({ name }) => name);
+  const isOff = visit.services.policies === null;
+  const document = isOff ? {} : await documentOf(visit);
+  const backends = (await visit.invokeOnServer(listModelBackends, {})).map(({ name }) => name);
   const body = (
     <SettingsFrame part="policies">
-      {policies === null
+      {isOff
         ? <Empty>The configuration turns bots and their policies off (policies.enabled).</Empty>
-        : <Policies visit={visit} document={policies.read()} backends={backends} />}
+        : <Policies visit={visit} document={document} backends={backends} />}
     </SettingsFrame>
   );
   return { title: "Bots and policies", body };
@@ -132,30 +131,33 @@ function Policy({ visit, bot, settings, backends }: {
 }
 
 /** Saves the fields of the form; others stay as they are. */
-function save(visit: Visit): Promise<Leads> {
-  const { bot, settings } = chosen(visit);
+async function save(visit: Visit): Promise<Leads> {
+  const { bot, settings } = await chosen(visit);
   const fields = policyFields(bot);
   if (fields === null) throw new NotFound(`No schema describes the bot "${bot}": edit its JSON`);
-  return change(visit, bot, Object.assign({}, settings, readFields(visit, bot, fields)));
+  const next = Object.assign({}, settings, readFields(visit, bot, fields));
+  return await change(visit, { bot, settings }, next);
 }
 
 /** Saves the whole settings of a bot. */
-function saveJson(visit: Visit): Promise<Leads> {
-  const { bot } = chosen(visit);
-  let settings: unknown;
+async function saveJson(visit: Visit): Promise<Leads> {
+  const now = await chosen(visit);
+  let next: unknown;
   try {
-    settings = parseJson(visit.entered("json"));
+    next = parseJson(visit.entered("json"));
   } catch (error) {
     throw new Invalid(`This is not JSON: ${(error as Error).message.replace(/\.$/, "")}`);
   }
-  if (!isObject(settings as JsonObject)) throw new Invalid("The settings must be a JSON object");
-  return change(visit, bot, settings as JsonObject);
+  if (!isObject(next as JsonObject)) throw new Invalid("The settings must be a JSON object");
+  return await change(visit, now, next as JsonObject);
 }
 
-async function change(visit: Visit, bot: string, next: JsonObject): Promise<Leads> {
-  const { settings, policies } = chosen(visit);
-  const patch = { [bot]: diffPatch(settings, withoutUnset(next)) };
-  await policies.change(visit.parse(policyPatchSchema, patch) as JsonObject, visit.caller);
+async function change(
+  visit: Visit,
+  { bot, settings }: Chosen,
+  next: JsonObject,
+): Promise<Leads> {
+  await visit.invokeOnServer(changePolicies, { [bot]: diffPatch(settings, withoutUnset(next)) });
   return { to: withQuery("/settings/policies", { bot }), notice: `The policy of ${bot} is saved.` };
 }
 
@@ -164,14 +166,21 @@ function withoutUnset(settings: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null));
 }
 
-function chosen(visit: Visit) {
-  const { policies } = visit.services;
-  if (policies === null) {
-    throw new NotFound("There are no settings: policies.enabled is false in the configuration");
-  }
-  const document = policies.read();
+/** A bot and its settings as they are now. */
+interface Chosen {
+  readonly bot: string;
+  readonly settings: JsonObject;
+}
+
+async function documentOf(visit: Visit) {
+  return await visit.invokeOnServer(getPolicies, {}) as Readonly<Record<string, JsonObject>>;
+}
+
+/** @throws NotFound */
+async function chosen(visit: Visit): Promise<Chosen> {
+  const document = await documentOf(visit);
   const bot = visit.query("bot") ?? Object.keys(document).sort()[0] ?? "";
   const settings = Object.hasOwn(document, bot) ? document[bot] : undefined;
   if (settings === undefined) throw new NotFound(`There is no policy "${bot}"`);
-  return { bot, settings, policies };
+  return { bot, settings };
 }

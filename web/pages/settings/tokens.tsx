@@ -1,11 +1,6 @@
 import { knownNames } from "../../parts/known_names.ts";
-import {
-  type IssuedToken,
-  SCOPES,
-  type Token,
-  type TokenRequest,
-} from "../../../services/identity/mod.ts";
-import { tokenRequestSchema } from "../../../services/identity/schemas.ts";
+import { type IssuedToken, SCOPES, type Token } from "../../../services/identity/mod.ts";
+import { createToken, revokeToken, rotateApiToken } from "../../../services/identity/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Copyable } from "../../parts/copy.tsx";
@@ -21,7 +16,6 @@ export const page = definePage({
   opens: "admin",
   show,
   actions: { create, revoke, rotate },
-  newWork: ["create"],
   json: () => "/v1/tokens",
 });
 
@@ -110,20 +104,20 @@ function NewToken({ visit }: { readonly visit: Visit }) {
 
 /** Makes a token, and shows it once. */
 async function create(visit: Visit): Promise<View> {
-  const { tokens, hosting: { projects } } = visit.services;
-  const request: TokenRequest = visit.parse(tokenRequestSchema, {
+  const issued = await visit.invokeOnServer(createToken, {
     owner: visit.entered("owner").trim() || null,
     project: visit.entered("project").trim() || null,
     name: visit.entered("name").trim(),
     scopes: visit.form.getAll("scopes"),
     expires_at: endOf(visit.entered("expires")),
   });
-  const find = (slug: string) => projects.find(slug)?.project.id ?? null;
-  const issued = await tokens.create(request, visit.caller, find);
   return { title: "The token", body: <Issued visit={visit} issued={issued} />, status: 201 };
 }
 
-function Issued({ visit, issued }: { readonly visit: Visit; readonly issued: IssuedToken }) {
+function Issued({ visit, issued }: {
+  readonly visit: Visit;
+  readonly issued: Pick<IssuedToken, "owner" | "name" | "token">;
+}) {
   const { token } = issued;
   return (
     <SettingsFrame part="tokens">
@@ -140,14 +134,14 @@ function Issued({ visit, issued }: { readonly visit: Visit; readonly issued: Iss
 }
 
 async function revoke(visit: Visit): Promise<Leads> {
-  await visit.services.tokens.revoke(visit.entered("id"), visit.caller);
+  await visit.invokeOnServer(revokeToken, { id: visit.entered("id") });
   const q = visit.query("q");
   return { to: withQuery("/settings/tokens", { q }), notice: "The token is revoked." };
 }
 
 /** Replaces the operator's API token, and shows the new one once. */
 async function rotate(visit: Visit): Promise<View> {
-  const token = await visit.services.operatorToken.rotate(visit.caller);
+  const { token } = await visit.invokeOnServer(rotateApiToken, {});
   const body = (
     <SettingsFrame part="tokens">
       <div class="notice">

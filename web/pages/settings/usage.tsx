@@ -4,9 +4,9 @@ import {
   type Usage,
   type UsageGroup,
   type UsageSums,
-  viewOfBudget,
 } from "../../../services/ledger/mod.ts";
-import { budgetSchema, USAGE_GROUPS } from "../../../services/ledger/schemas.ts";
+import * as api from "../../../services/ledger/operations.ts";
+import { USAGE_GROUPS } from "../../../services/ledger/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ButtonForm, Form, TextField } from "../../parts/form.tsx";
 import { Empty, Pager, partOf } from "../../parts/lists.tsx";
@@ -27,16 +27,15 @@ export const page = definePage({
 });
 
 async function show(visit: Visit): Promise<View> {
-  const { usage, budgets, budgetNames } = visit.services.accounting;
   const asked = visit.query("by");
   const by = USAGE_GROUPS.find((group) => group === asked) ?? "agent";
   const from = visit.query("from") || undefined;
   const to = visit.query("to") || undefined;
-  const [read, standings] = await Promise.all([usage.read({ by, from, to }), budgets.list()]);
-  const { shown, page, pages } = partOf(visit, standings, "budgets");
-  const views = shown.map((standing) =>
-    viewOfBudget(standing, budgetNames.nameOf(standing.budget) ?? "")
-  );
+  const [read, budgets] = await Promise.all([
+    visit.invokeOnServer(api.getModelUsage, { by, from, to }),
+    visit.invokeOnServer(api.listModelBudgets, {}),
+  ]);
+  const { shown, page, pages } = partOf(visit, budgets, "budgets");
   const body = (
     <SettingsFrame part="usage">
       <div class="columns">
@@ -53,9 +52,9 @@ async function show(visit: Visit): Promise<View> {
             A budget warns first; once it is used up, calls are refused until its day or month is
             over (UTC).
           </p>
-          {views.length > 0 && (
+          {shown.length > 0 && (
             <ul class="list">
-              {views.map((budget) => <BudgetEntry visit={visit} budget={budget} />)}
+              {shown.map((budget) => <BudgetEntry visit={visit} budget={budget} />)}
             </ul>
           )}
           <Pager visit={visit} page={page} pages={pages} parameter="budgets" />
@@ -207,18 +206,18 @@ function BudgetForm({ visit }: { readonly visit: Visit }) {
 async function setBudget(visit: Visit): Promise<Leads> {
   const name = visit.entered("budget").trim();
   const cost = numberIn(visit, "cost");
-  const request = visit.parse(budgetSchema, {
+  const limits = {
     max_cost_micro_usd: typeof cost === "number" ? Math.round(cost * MICRO) : cost,
     max_tokens: numberIn(visit, "max_tokens"),
     warn_percent: numberIn(visit, "warn_percent") ?? undefined,
-  });
-  await visit.services.accounting.budgets.set(name, request, visit.caller);
+  };
+  await visit.invokeOnServer(api.setModelBudget, { budget: name, limits });
   return { to: "/settings/usage", notice: `The budget ${name} is set.` };
 }
 
 async function removeBudget(visit: Visit): Promise<Leads> {
   const name = visit.entered("budget");
-  await visit.services.accounting.budgets.delete(name, visit.caller);
+  await visit.invokeOnServer(api.deleteModelBudget, { budget: name });
   return { to: "/settings/usage", notice: `The budget ${name} is removed.` };
 }
 

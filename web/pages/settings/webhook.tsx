@@ -1,5 +1,5 @@
 import type { DeliveryView, WebhookView } from "../../../services/webhooks/mod.ts";
-import { webhookChangeSchema } from "../../../services/webhooks/schemas.ts";
+import * as api from "../../../services/webhooks/server_operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { ButtonForm, Form } from "../../parts/form.tsx";
@@ -21,18 +21,18 @@ export const page = definePage({
 });
 
 async function show(visit: Visit): Promise<View> {
-  const { webhooks } = visit.services.hosting;
   const id = visit.param("id");
-  const webhook = webhooks.show(null, id);
   const before = visit.query("before");
-  const page = { limit: PER_PAGE + 1, before };
-  const deliveries = await webhooks.deliveries.list(webhooks.require(null, id), page);
+  const [webhook, deliveries] = await Promise.all([
+    visit.invokeOnServer(api.getServerWebhook, { id }),
+    visit.invokeOnServer(api.listServerWebhookDeliveries, { id, limit: PER_PAGE + 1, before }),
+  ]);
   const shown = deliveries.slice(0, PER_PAGE);
   const last = deliveries.length > PER_PAGE ? shown.at(-1)?.id : undefined;
   const asked = visit.query("delivery");
   const chosen = asked === undefined
     ? null
-    : await webhooks.deliveries.show(webhooks.require(null, id), asked);
+    : await visit.invokeOnServer(api.getServerWebhookDelivery, { id, delivery: asked });
   const body = (
     <SettingsFrame part="webhooks">
       <h2>
@@ -141,40 +141,36 @@ function here(visit: Visit): string {
 }
 
 async function change(visit: Visit): Promise<Leads> {
-  const request = visit.parse(webhookChangeSchema, fieldsOf(visit));
-  const { webhooks } = visit.services.hosting;
-  await webhooks.change(null, visit.param("id"), request, visit.caller);
+  const id = visit.param("id");
+  await visit.invokeOnServer(api.changeServerWebhook, { id, ...fieldsOf(visit) });
   return { to: here(visit), notice: "Saved." };
 }
 
 async function turn(visit: Visit): Promise<Leads> {
   const active = visit.entered("active") === "yes";
-  const { webhooks } = visit.services.hosting;
-  await webhooks.change(null, visit.param("id"), { active }, visit.caller);
+  await visit.invokeOnServer(api.changeServerWebhook, { id: visit.param("id"), active });
   return { to: here(visit), notice: active ? "It sends again." : "It sends nothing now." };
 }
 
 /** Gives the webhook a new secret, which is shown once. */
 async function rotate(visit: Visit): Promise<View> {
-  const { webhooks } = visit.services.hosting;
-  const issued = await webhooks.rotate(null, visit.param("id"), visit.caller);
+  const id = visit.param("id");
+  const issued = await visit.invokeOnServer(api.rotateServerWebhookSecret, { id });
   return { title: "The new secret", body: <IssuedSecret issued={issued} /> };
 }
 
 async function remove(visit: Visit): Promise<Leads> {
-  await visit.services.hosting.webhooks.remove(null, visit.param("id"), visit.caller);
+  await visit.invokeOnServer(api.deleteServerWebhook, { id: visit.param("id") });
   return { to: "/settings/webhooks", notice: "The webhook is removed." };
 }
 
 async function ping(visit: Visit): Promise<Leads> {
-  const { webhooks } = visit.services.hosting;
-  await webhooks.deliveries.ping(webhooks.require(null, visit.param("id")));
+  await visit.invokeOnServer(api.pingServerWebhook, { id: visit.param("id") });
   return { to: here(visit), notice: "A test is on its way." };
 }
 
 async function redeliver(visit: Visit): Promise<Leads> {
-  const { webhooks } = visit.services.hosting;
-  const webhook = webhooks.require(null, visit.param("id"));
-  await webhooks.deliveries.redeliver(webhook, visit.entered("delivery"));
+  const [id, delivery] = [visit.param("id"), visit.entered("delivery")];
+  await visit.invokeOnServer(api.redeliverToServerWebhook, { id, delivery });
   return { to: here(visit), notice: "It is on its way again." };
 }

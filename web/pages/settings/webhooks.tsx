@@ -1,5 +1,8 @@
 import type { IssuedWebhook, WebhookView } from "../../../services/webhooks/mod.ts";
-import { newWebhookSchema } from "../../../services/webhooks/schemas.ts";
+import {
+  createServerWebhook,
+  listServerWebhooks,
+} from "../../../services/webhooks/server_operations.ts";
 import { chosenEvents, EventChoice } from "../../parts/event_choice.tsx";
 import { definePage, type View } from "../../page.ts";
 import { Copyable } from "../../parts/copy.tsx";
@@ -15,13 +18,11 @@ export const page = definePage({
   opens: "admin",
   show,
   actions: { create, addSource, removeSource },
-  newWork: ["create", "addSource"],
   json: () => "/v1/webhooks",
 });
 
-function show(visit: Visit): View {
-  const { hosting, herald } = visit.services;
-  const webhooks = hosting.webhooks.list(null);
+async function show(visit: Visit): Promise<View> {
+  const webhooks = await visit.invokeOnServer(listServerWebhooks, {});
   const body = (
     <SettingsFrame part="webhooks">
       <div class="columns">
@@ -55,7 +56,7 @@ function show(visit: Visit): View {
           </Form>
         </section>
       </div>
-      {herald !== null && <HeraldSources visit={visit} desk={herald} />}
+      {visit.services.herald !== null && <HeraldSources visit={visit} />}
     </SettingsFrame>
   );
   return { title: "Webhooks", body };
@@ -89,8 +90,7 @@ export function WebhookState({ webhook: { active, failing_since: since } }: {
 }
 
 async function create(visit: Visit): Promise<View> {
-  const request = visit.parse(newWebhookSchema, fieldsOf(visit));
-  const issued = await visit.services.hosting.webhooks.create(null, request, visit.caller);
+  const issued = await visit.invokeOnServer(createServerWebhook, { body: fieldsOf(visit) });
   return { title: "The webhook", body: <IssuedSecret issued={issued} />, status: 201 };
 }
 
