@@ -207,7 +207,12 @@ function isRelayed({ irc }: Config): boolean {
     .some((text) => text !== "");
 }
 
-/** The HTTP servers of the program, and the bounds of their connections. */
+interface HttpServersOptions {
+  /** Serves each connection. */
+  readonly serve: ServeConnection;
+  /** Called when there are no file descriptors for more connections. */
+  readonly onExhausted: () => void;
+}
 
 /** Opens HTTP servers, whose connections share their bounds. */
 class HttpServers {
@@ -216,11 +221,8 @@ class HttpServers {
   readonly #serve: ServeConnection;
   readonly #servers: HttpServer[] = [];
 
-  constructor(config: Config, log: Log, { serve, onExhausted }: {
-    readonly serve: ServeConnection;
-    /** Called when there are no file descriptors for more connections. */
-    readonly onExhausted: () => void;
-  }) {
+  constructor(config: Config, log: Log, options: HttpServersOptions) {
+    const { serve, onExhausted } = options;
     this.#serve = serve;
     const proxies = new TrustedProxies(config.trusted_proxies);
     this.#log = log;
