@@ -193,8 +193,8 @@ export const DOCTOR: Group = {
   ],
   notes: [
     "It checks configuration, permissions, keys, databases, event log, history, repositories with " +
-    "their derived tables, quotas, free space, clock, versions, addresses, nodes, certificate, and what " +
-    "interrupted work has left. Each finding says how to fix it. It changes nothing; repositories " +
+    "their derived tables, quotas, free space, clock, versions, the runtime, addresses, nodes, " +
+    "certificate, and what interrupted work has left. Each finding says how to fix it. It changes nothing; repositories " +
     "are examined as copies in the temporary folder (TMPDIR).",
     "It exits with 1 if there is an error or a warning; notes need nothing.",
   ],
