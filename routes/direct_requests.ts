@@ -3,8 +3,12 @@ import type { Hono } from "hono";
 import type { ParamIndexMap, Params, Result } from "hono/router";
 import { bodyLimitsOf, BodyReader, readAuthorization, TrustedProxies } from "../http/mod.ts";
 import type { Services } from "../services/daemon/mod.ts";
-import type { Credential, Principal } from "../services/identity/mod.ts";
-import { type Gates, requireServerCall } from "../services/identity/mod.ts";
+import {
+  type Credential,
+  type Gates,
+  type Principal,
+  requireServerCall,
+} from "../services/identity/mod.ts";
 import type { DirectRoute, RoutedHandler } from "./direct.ts";
 import type { AppEnv } from "./environment.ts";
 import { contextOf } from "./held_answers.ts";

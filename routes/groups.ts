@@ -1,3 +1,6 @@
+import { NO_CHANNELS } from "../services/bridge/mod.ts";
+import { NO_POLICIES } from "../services/policies/mod.ts";
+import { NO_ADMINS } from "../services/admins/mod.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { bodyLimitsOf } from "../http/mod.ts";
 import type { Services } from "../services/daemon/mod.ts";
@@ -14,19 +17,19 @@ const EVERY_METHOD = ["ALL"];
 const WITHOUT_ADMINS = switchedOff(
   EVERY_METHOD,
   ["/v1/admins/*"],
-  "There are no admins: admins.enabled is false in the configuration",
+  NO_ADMINS,
 );
 
 const WITHOUT_CHANNELS = switchedOff(
   EVERY_METHOD,
   ["/v1/channels/*"],
-  "There are no channels: bridge.enabled is false in the configuration",
+  NO_CHANNELS,
 );
 
 const WITHOUT_POLICIES = switchedOff(
   ["GET", "PUT"],
   ["/v1/settings", "/v1/settings/*"],
-  "There are no settings: policies.enabled is false in the configuration",
+  NO_POLICIES,
 );
 
 /**

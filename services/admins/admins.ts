@@ -188,3 +188,6 @@ export class Admins {
     return newEvent(type, { username }, origin, this.#options.clock());
   }
 }
+
+/** Why there are no admins, if the configuration turns them off. */
+export const NO_ADMINS = "There are no admins: admins.enabled is false in the configuration";

@@ -8,3 +8,4 @@ export {
   type LoginPlace,
 } from "./login.ts";
 export type { AdminRequest, LoginRequest } from "./schemas.ts";
+export { NO_ADMINS } from "./admins.ts";

@@ -1,3 +1,4 @@
+import { NO_ADMINS } from "./admins.ts";
 import { z } from "zod";
 import { Conflict, NotFound, Unavailable } from "../errors.ts";
 import { Created, SerializedJson, serverOperation } from "../identity/server_operation.ts";
@@ -23,7 +24,7 @@ const unknown = { error: NotFound };
 /** @throws NotFound */
 function present({ admins }: AdminServices): Admins {
   if (admins !== null) return admins;
-  throw new NotFound("There are no admins: admins.enabled is false in the configuration");
+  throw new NotFound(NO_ADMINS);
 }
 
 export const listAdmins = serverOperation(

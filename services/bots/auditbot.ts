@@ -1,8 +1,7 @@
 import { amount } from "../kernel/words.ts";
 import { PURPOSES } from "../policies/mod.ts";
 import { z } from "zod";
-import type { ChannelActivity } from "../bridge/mod.ts";
-import { parseEnvelope } from "../bridge/mod.ts";
+import { type ChannelActivity, parseEnvelope } from "../bridge/mod.ts";
 import { Invalid } from "../errors.ts";
 import type { EventLog, LoggedEvent } from "../events/mod.ts";
 import { foldCase } from "../irc/mod.ts";

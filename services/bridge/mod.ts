@@ -52,3 +52,4 @@ export type { MessageArchive } from "./playback.ts";
 export { StoredChannels } from "./lasting_channels.ts";
 export type { DirectConnect } from "./session.ts";
 export type { Connect, LineConnection } from "./transport.ts";
+export { NO_CHANNELS } from "./types.ts";

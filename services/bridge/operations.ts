@@ -1,3 +1,4 @@
+import { NO_CHANNELS } from "./types.ts";
 import { z } from "zod";
 import type { Agents } from "../agents/mod.ts";
 import { Conflict, NotFound, TimedOut, TooLarge, TooMany, Unavailable } from "../errors.ts";
@@ -18,7 +19,7 @@ interface ChannelServices {
 /** @throws NotFound */
 function running({ bridge }: Pick<ChannelServices, "bridge">): Bridge {
   if (bridge !== null) return bridge;
-  throw new NotFound("There are no channels: bridge.enabled is false in the configuration");
+  throw new NotFound(NO_CHANNELS);
 }
 
 const messageSchema = z.object({

@@ -225,3 +225,6 @@ export interface Following {
   /** Call this when the reader has room for more earlier messages. */
   more(): void;
 }
+
+/** Why there are no channels, if the configuration turns the bridge off. */
+export const NO_CHANNELS = "There are no channels: bridge.enabled is false in the configuration";

@@ -1,7 +1,6 @@
 import { SPEAKER_TAG } from "../bridge/mod.ts";
 import { forgetStoredInboxes } from "../inboxes/mod.ts";
-import type { Config } from "../config/mod.ts";
-import { DataFolder } from "../config/mod.ts";
+import { type Config, DataFolder } from "../config/mod.ts";
 import type { Database } from "../database/mod.ts";
 import { type EventServices, openEvents } from "../events/mod.ts";
 import { FreeSpace } from "../kernel/files.ts";

@@ -14,3 +14,4 @@ export {
   purposeOf,
   PURPOSES,
 } from "./policies.ts";
+export { NO_POLICIES } from "./policies.ts";

@@ -1,3 +1,4 @@
+import { NO_POLICIES } from "./policies.ts";
 import { z } from "zod";
 import { NotFound, Unavailable } from "../errors.ts";
 import { serverOperation, WithHeaders } from "../identity/server_operation.ts";
@@ -18,7 +19,7 @@ const isOff = { error: NotFound };
 /** @throws NotFound */
 function present({ policies }: PolicyServices): Policies {
   if (policies !== null) return policies;
-  throw new NotFound("There are no settings: policies.enabled is false in the configuration");
+  throw new NotFound(NO_POLICIES);
 }
 
 export const getSettings = serverOperation({

@@ -384,3 +384,6 @@ export const PURPOSES: Readonly<Record<KnownBot, string>> = {
 export function purposeOf(bot: string): string | null {
   return Object.hasOwn(PURPOSES, bot) ? PURPOSES[bot as KnownBot] : null;
 }
+
+/** Why there are no policies, if the configuration turns them off. */
+export const NO_POLICIES = "There are no settings: policies.enabled is false in the configuration";
