@@ -7,6 +7,7 @@ import {
   type Outcome,
   type ValueOf,
   valueOf,
+  WithHeaders,
 } from "./operation.ts";
 import type { Caller } from "./principal.ts";
 import { type Gates, requireServerCall, type ServerAccess } from "./server_access.ts";
@@ -14,7 +15,11 @@ import { type Gates, requireServerCall, type ServerAccess } from "./server_acces
 export { Created, SerializedJson, WithHeaders } from "./operation.ts";
 
 /** The head of an operation on the server. */
-export interface ServerHead extends Head {
+export interface ServerHead extends Omit<Head, "http"> {
+  /** Absent: only callers in this process, such as tools, have the operation. */
+  readonly http?: Head["http"];
+  /** Whether an operation that HTTP lacks changes something. */
+  readonly changes?: true;
   readonly on: ServerAccess["on"];
   /**
    * Whether it may take long, for news or for another program, so that its caller may leave it:
@@ -25,6 +30,12 @@ export interface ServerHead extends Head {
   readonly runsOn?: "leader";
 }
 
+/** The method of a call over HTTP, or of one that is allowed as much. */
+export function methodOf({ http, changes }: Pick<ServerHead, "http" | "changes">): string {
+  if (http === undefined) return changes ? "POST" : "GET";
+  return http.slice(0, http.indexOf(" "));
+}
+
 /** Who calls an operation on the server. */
 export interface ServerCall {
   readonly caller: Caller;
@@ -32,6 +43,15 @@ export interface ServerCall {
   readonly end: EarlyEnd;
   /** Whether the caller gets nothing of the value, so that it has read nothing: HEAD over HTTP. */
   readonly isPeek?: boolean;
+  /** Through what the caller came, if not HTTP: a tool, or a form that its client showed its user. */
+  readonly via?: "mcp" | "elicitation";
+}
+
+/** A call from inside this process. */
+export interface InnerCall extends Omit<ServerCall, "end"> {
+  readonly end?: EarlyEnd;
+  /** Gets the header fields that an answer over HTTP would have. */
+  onHeaders?(headers: Readonly<Record<string, string>>): void;
 }
 
 /** An operation on the server. */
@@ -56,14 +76,16 @@ export class ServerOperation<
   async invoke(
     services: Services & { readonly agents: Pick<Gates, "halts"> } & Pick<Gates, "space">,
     given: z.input<Input>,
-    { caller, end = new EarlyEnd() }: Pick<ServerCall, "caller"> & Partial<ServerCall>,
+    { onHeaders, end = new EarlyEnd(), ...call }: InnerCall,
   ): Promise<ValueOf<Ok, New>> {
-    const { http, ...access } = this.declared;
-    const method = http.slice(0, http.indexOf(" "));
     const { agents: { halts }, space } = services;
-    requireServerCall(method, access, caller.principal, { halts, space });
-    const input = this.parse(given);
-    return valueOf(await this.perform(services, input, { caller, end })) as ValueOf<Ok, New>;
+    requireServerCall(methodOf(this.declared), this.declared, call.caller.principal, {
+      halts,
+      space,
+    });
+    const outcome = await this.perform(services, this.parse(given), { ...call, end });
+    if (outcome instanceof WithHeaders) onHeaders?.(outcome.headers);
+    return valueOf(outcome) as ValueOf<Ok, New>;
   }
 }
 

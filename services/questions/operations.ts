@@ -117,8 +117,11 @@ export const answerQuestion = serverOperation({
   example: { answer: "yes" },
   ok: { schema: viewSchema, description: "Your answer counts" },
   refusals: [unknown, contradicts],
-}, async (services: QuestionServices, { id, answer }, { caller }) => {
-  const question = await services.questions.answer(id, answer, caller, "http");
+}, async (services: QuestionServices, { id, answer }, { caller, via }) => {
+  const { questions } = services;
+  const question = via === "elicitation"
+    ? await questions.answerByUser(id, answer, caller)
+    : await questions.answer(id, answer, caller, via ?? "http");
   return viewOf(services, question, caller.principal);
 });
 
