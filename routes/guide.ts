@@ -1,9 +1,9 @@
 import { z } from "./extended_zod.ts";
 import type { Config } from "../services/config/mod.ts";
 import { newRoutes } from "./context.ts";
-import { route } from "./route.ts";
+import { specialRoute } from "./special_route.ts";
 
-const getGuide = route("GET /llms.txt", {
+const getGuide = specialRoute("GET /llms.txt", {
   summary: "What this server is and where to go on, for a model; needs no credential",
   responses: {
     200: { content: { "text/plain": { schema: z.string() } }, description: "Markdown" },

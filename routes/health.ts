@@ -2,8 +2,8 @@ import { z } from "./extended_zod.ts";
 import type { Status } from "../services/metrics/mod.ts";
 import { newRoutes } from "./context.ts";
 import { answerHealth, answerReadiness } from "./probes.ts";
-import { route } from "./route.ts";
 import { errorSchema, json } from "./schemas.ts";
+import { specialRoute } from "./special_route.ts";
 
 const healthSchema = z.object({ status: z.literal("ok") }).openapi("Health");
 
@@ -18,12 +18,12 @@ const readinessSchema = z.object({
   }).optional().openapi({ description: "Which node answers, if there are several" }),
 }).openapi("Readiness");
 
-const getHealth = route("GET /healthz", {
+const getHealth = specialRoute("GET /healthz", {
   summary: "Report whether the process runs; needs no token",
   responses: { 200: json(healthSchema, "It does") },
 });
 
-const getReadiness = route("GET /readyz", {
+const getReadiness = specialRoute("GET /readyz", {
   summary: "Report whether every part is up; needs no token",
   responses: {
     200: json(readinessSchema, "Every part is up"),

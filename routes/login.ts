@@ -22,8 +22,8 @@ import {
   setSessionCookies,
 } from "./middleware/session.ts";
 import { paceLogins } from "./middleware/login_pace.ts";
-import { route } from "./route.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
+import { specialRoute } from "./special_route.ts";
 
 export interface LoginRoutesOptions extends AuthenticateOptions {
   readonly adminLogin: AdminLogin;
@@ -37,7 +37,7 @@ const sessionSchema = loggedInSchema.extend({
   expires_at: z.iso.datetime().openapi({ description: "Later after each use" }),
 }).openapi("Session");
 
-const endSession = route("POST /logout", {
+const endSession = specialRoute("POST /logout", {
   summary: "End the session of the cookie, if there is one",
   responses: { 204: { description: "Nobody is logged in" }, ...errors(404, 503) },
 });
@@ -46,7 +46,7 @@ const endSession = route("POST /logout", {
 export function loginRoutes(options: LoginRoutesOptions) {
   const { adminLogin: login, webSessions, bodyLimits } = options;
 
-  const beginSession = route(
+  const beginSession = specialRoute(
     "POST /login",
     {
       summary: "Log in as an admin, or as a person with an IRC account",
@@ -73,7 +73,7 @@ export function loginRoutes(options: LoginRoutesOptions) {
     leadForms(options),
   );
 
-  const showSession = route("GET /session", {
+  const showSession = specialRoute("GET /session", {
     summary: "Show whose session it is",
     responses: { 200: json(sessionSchema, "The session"), ...errors(404) },
   }, authenticate(options, "cookie"));

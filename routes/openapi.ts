@@ -4,17 +4,17 @@ import { z } from "./extended_zod.ts";
 import { type AppEnv, newRoutes } from "./context.ts";
 import { describeApi, renderDocumentation } from "./documentation/mod.ts";
 import { once } from "./once.ts";
-import { route } from "./route.ts";
 import { json } from "./schemas.ts";
+import { specialRoute } from "./special_route.ts";
 
 const encoder = new TextEncoder();
 
-const getDocument = route("GET /openapi.json", {
+const getDocument = specialRoute("GET /openapi.json", {
   summary: "This API as a document of OpenAPI 3.1; needs no credential",
   responses: { 200: json(z.object({ openapi: z.string() }), "The document") },
 });
 
-const getPage = route("GET /docs", {
+const getPage = specialRoute("GET /docs", {
   summary: "The document as a page to read; needs no credential",
   responses: {
     200: { content: { "text/html": { schema: z.string() } }, description: "The page" },

@@ -10,6 +10,7 @@ import {
 import type { Services } from "../services/daemon/mod.ts";
 import { EarlyEnd } from "../services/kernel/early_end.ts";
 import type { ServerCall, ServerHead } from "../services/identity/server_operation.ts";
+import { accessOf } from "./access.ts";
 import { Waits } from "../http/mod.ts";
 import type { Caller } from "../services/identity/mod.ts";
 import { inputOf } from "./api_routes.ts";
@@ -21,7 +22,7 @@ import type { AppEnv } from "./environment.ts";
 import { z } from "./extended_zod.ts";
 import { optionalBody } from "./middleware/body.ts";
 import { statusOfClass } from "./middleware/errors.ts";
-import { route } from "./route.ts";
+import { tableRoute } from "./route.ts";
 import { DESCRIPTIONS, errors, errorSchema, json } from "./schemas.ts";
 import type { Endpoint } from "./table.ts";
 
@@ -50,7 +51,11 @@ export function serverRoutes(
   for (const [operationId, operation] of inOrderOfRoutes(operations)) {
     const { declared } = operation;
     const described = describeOperation(operationId, declared, errorsOnServer);
-    const made = route(declared.http as Endpoint, described, ...middlewareOf(declared));
+    const { middleware, ...access } = accessOf(declared.http as Endpoint);
+    const made = tableRoute(declared.http, described, {
+      ...access,
+      middleware: [...middleware, ...middlewareOf(declared)],
+    });
     const answer = (parts: Input, call: ServerCall): Response | Promise<Response> => {
       const outcome = operation.perform(services, joinInput(parts, declared), call);
       return outcome instanceof Promise

@@ -1,11 +1,8 @@
 import { createRoute, type RouteConfig } from "@hono/zod-openapi";
-import type { MiddlewareHandler } from "hono";
 import { z } from "./extended_zod.ts";
-import type { AppEnv } from "./context.ts";
-import { accessOf, type RouteAccess } from "./access.ts";
+import type { RouteAccess } from "./access.ts";
 import { openedBy } from "./documentation/mod.ts";
 import { errors, openAiErrors } from "./schemas.ts";
-import type { Endpoint } from "./table.ts";
 
 type MethodOf<Name extends string> = Name extends `${infer Method} ${string}`
   ? Extract<Lowercase<Method>, RouteConfig["method"]>
@@ -15,21 +12,6 @@ type PathOf<Name extends string> = Name extends `${string} ${infer Path}` ? Path
 
 /** What a table does not say of a route. */
 export type Description = Omit<RouteConfig, "method" | "path" | "security" | "middleware">;
-
-/**
- * Creates a route of the table. It checks the caller's rights and refuses unknown query parameters;
- * the API's document lists its credentials.
- *
- * @param middleware runs after the check of the rights
- */
-export function route<Name extends Endpoint, Described extends Description>(
-  name: Name,
-  description: Described,
-  ...middleware: readonly MiddlewareHandler<AppEnv>[]
-) {
-  const { middleware: guard, ...access } = accessOf(name);
-  return tableRoute(name, description, { ...access, middleware: [...guard, ...middleware] });
-}
 
 /**
  * Creates a route of a table by its name, such as `GET /v1/agents`. It refuses query parameters that

@@ -5,7 +5,8 @@ import type { ArchiveFormat } from "../../services/fossil/mod.ts";
 import { newRoutes } from "../context.ts";
 import { conditionalHeaders, hasAlready, notModified } from "./answers.ts";
 import { dispositionOf, UNTRUSTED } from "./content_headers.ts";
-import { projectErrors, projectRoute, refuseInBatch } from "./route.ts";
+import { projectErrors, refuseInBatch } from "./route.ts";
+import { specialRoute } from "../special_route.ts";
 
 const TYPES: Readonly<Record<ArchiveFormat, string>> = {
   "zip": "application/zip",
@@ -14,7 +15,7 @@ const TYPES: Readonly<Record<ArchiveFormat, string>> = {
 
 const binary = z.any().openapi({ type: "string", format: "binary" });
 
-const getArchive = projectRoute("GET /api/archive/{archive}", {
+const getArchive = specialRoute("GET /api/archive/{archive}", {
   summary: "The files of a check-in as an archive",
   description: "The same check-in always gives the same bytes.",
   request: {

@@ -9,12 +9,13 @@ import { callerOf, confirm } from "../caller.ts";
 import { json } from "../schemas.ts";
 import { answerFile } from "./file_answers.ts";
 import { bytesResponses } from "./answers.ts";
-import { projectErrors, projectRoute } from "./route.ts";
+import { projectErrors } from "./route.ts";
+import { specialRoute } from "../special_route.ts";
 
 const assetParams = z.object({ tag: z.string(), file: assetNameSchema });
 const binary = z.any().openapi({ type: "string", format: "binary" });
 
-const getAsset = projectRoute("GET /api/releases/{tag}/assets/{file}", {
+const getAsset = specialRoute("GET /api/releases/{tag}/assets/{file}", {
   summary: "The bytes of a release's file",
   description:
     "Supports `Range`, `If-Range`, and `If-None-Match` with the entity tag, which is the file's hash.",
@@ -22,7 +23,7 @@ const getAsset = projectRoute("GET /api/releases/{tag}/assets/{file}", {
   responses: { ...bytesResponses, ...projectErrors(400) },
 });
 
-const putAsset = projectRoute("PUT /api/releases/{tag}/assets/{file}", {
+const putAsset = specialRoute("PUT /api/releases/{tag}/assets/{file}", {
   summary: "Upload a file of a release; replaces one with the same name",
   description:
     "The body is the file: at most `limits.upload_bytes`, and at most 256 MiB. To be able " +

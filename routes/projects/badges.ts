@@ -4,9 +4,10 @@ import { NotFound } from "../../services/errors.ts";
 import { newRoutes } from "../context.ts";
 import { z } from "../extended_zod.ts";
 import { UNTRUSTED } from "./content_headers.ts";
-import { projectErrors, projectRoute } from "./route.ts";
+import { projectErrors } from "./route.ts";
+import { specialRoute } from "../special_route.ts";
 
-const getBadge = projectRoute("GET /api/status/{checkin}/badge.svg", {
+const getBadge = specialRoute("GET /api/status/{checkin}/badge.svg", {
   summary: "The state of a check-in as a badge: passing, failing, pending or unknown",
   request: {
     params: z.object({

@@ -12,7 +12,8 @@ import type { Services } from "../../services/daemon/mod.ts";
 import { errorHandler } from "../middleware/errors.ts";
 import { jsonText } from "../json_text.ts";
 import { json, jsonRequest } from "../schemas.ts";
-import { projectErrors, projectRoute } from "./route.ts";
+import { projectErrors } from "./route.ts";
+import { specialRoute } from "../special_route.ts";
 
 const MAX_ITEMS = 25;
 /** Most bytes of all bodies in one response; further items are refused. */
@@ -29,7 +30,7 @@ const itemSchema = z.object({
 
 const answerSchema = z.object({ responses: z.array(itemSchema) }).openapi("BatchAnswer");
 
-const batch = projectRoute("POST /api/batch", {
+const batch = specialRoute("POST /api/batch", {
   summary: "Up to 25 reads in one request",
   description:
     "Each item is a GET request to this API, with the rights of the caller; its query may be " +

@@ -6,14 +6,15 @@ import { accessOf } from "../../services/projects/mod.ts";
 import { newRoutes } from "../context.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
 import { lastEventId, queryTokenSchema } from "../schemas.ts";
-import { projectErrors, projectRoute, refuseInBatch } from "./route.ts";
+import { projectErrors, refuseInBatch } from "./route.ts";
+import { specialRoute } from "../special_route.ts";
 
 /** Most names in one request. */
 const MAX_NAMES = 50;
 
 const NAME_PATTERN = "[a-z][a-z_]{0,63}";
 
-const streamEvents = projectRoute("GET /api/events", {
+const streamEvents = specialRoute("GET /api/events", {
   summary: "A stream of the project's events",
   description: "Server-Sent Events, pushed as they happen, whichever program caused them: " +
     "`checkin`, `claim`, `workspace`, `ticket`, `review`, `status`, `wiki`, `release`, `landing`, " +

@@ -3,10 +3,11 @@ import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import { json } from "../schemas.ts";
-import { projectErrors, projectRoute } from "./route.ts";
+import { projectErrors } from "./route.ts";
 import { PROJECT_ROUTES } from "./table.ts";
+import { specialRoute } from "../special_route.ts";
 
-const getIndex = projectRoute("GET /api", {
+const getIndex = specialRoute("GET /api", {
   summary: "List the endpoints of this API, for programs",
   responses: {
     200: json(

@@ -3,10 +3,10 @@ import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { newRoutes } from "../context.ts";
 import { authenticate } from "../middleware/authenticate.ts";
-import { route } from "../route.ts";
 import { errors, json } from "../schemas.ts";
 import { reachableProjects } from "./reachable.ts";
 import { reachableSchema } from "./reachable_schema.ts";
+import { specialRoute } from "../special_route.ts";
 
 /**
  * `GET /projects`: the projects that the caller may see. It is open to every caller, so it is
@@ -22,7 +22,7 @@ export function projectListRoutes(
     z.object({ projects: z.array(reachableSchema), ...pageFields }).openapi("ProjectList"),
     "The projects, by slug",
   );
-  const listProjects = route("GET /projects", {
+  const listProjects = specialRoute("GET /projects", {
     operationId: "getReachableProjects",
     summary: "The projects that you may see, and your rights in each",
     description:

@@ -25,7 +25,8 @@ import {
 import { bytesResponses, notModified, respond } from "./answers.ts";
 import { contentHeaders } from "./content_headers.ts";
 import { generationOf } from "./generation.ts";
-import { projectErrors, projectRoute } from "./route.ts";
+import { projectAccess, projectErrors } from "./route.ts";
+import { tableRoute } from "../route.ts";
 import type { ProjectEndpoint } from "./table.ts";
 
 /** An operation in a project, whatever its input and answer are. */
@@ -49,8 +50,11 @@ export function operationRoutes(
   for (const [operationId, operation] of inOrderOfRoutes(operations)) {
     const { declared } = operation;
     const described = describeOperation(operationId, declared, errorsInProject);
-    const name = declared.http as ProjectEndpoint;
-    const route = projectRoute(name, described, ...middlewareOf(declared));
+    const { middleware, ...access } = projectAccess(declared.http as ProjectEndpoint);
+    const route = tableRoute(declared.http, described, {
+      ...access,
+      middleware: [...middleware, ...middlewareOf(declared)],
+    });
     const handler = (context: Context<AppEnv>) => answer(context, services, operation);
     routes.handle(route, handler);
     if (declared.hasSlashes) {

@@ -1,4 +1,3 @@
-import type { MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
 import { Invalid, Unauthorized } from "../../services/errors.ts";
 import type { Action } from "../../services/identity/mod.ts";
@@ -6,7 +5,6 @@ import type { SecurityScheme } from "../documentation/mod.ts";
 import { errors } from "../schemas.ts";
 import type { AppEnv } from "../context.ts";
 import type { RouteAccess } from "../access.ts";
-import { type Description, tableRoute } from "../route.ts";
 import { allowInProject } from "./access.ts";
 import {
   PROJECT_ROUTES,
@@ -27,21 +25,6 @@ const SCHEMES: Record<ProjectTrait, readonly SecurityScheme[]> = {
   "token of streams": [...ALL, "queryToken"],
   "file body": ALL,
 };
-
-/**
- * Creates a route of the repository API's table. It checks the caller's right in the project and
- * refuses unknown query parameters; the API's document lists its credentials.
- *
- * @param middleware runs after the check of the right
- */
-export function projectRoute<Name extends ProjectEndpoint, Described extends Description>(
-  name: Name,
-  description: Described,
-  ...middleware: readonly MiddlewareHandler<AppEnv>[]
-) {
-  const { middleware: guard, ...access } = projectAccess(name);
-  return tableRoute(name, description, { ...access, middleware: [...guard, ...middleware] });
-}
 
 /** Who reaches a route of the repository API's table. */
 export function projectAccess(name: ProjectEndpoint): RouteAccess {

@@ -4,8 +4,8 @@ import { matchSchema, searchParameters } from "../../services/search/schemas.ts"
 import type { Services } from "../../services/daemon/mod.ts";
 import { newRoutes } from "../context.ts";
 import { authenticate } from "../middleware/authenticate.ts";
-import { route } from "../route.ts";
 import { errors, json } from "../schemas.ts";
+import { specialRoute } from "../special_route.ts";
 
 const findingSchema = z.object({
   projects: z.array(z.object({
@@ -41,7 +41,7 @@ export function searchEverywhereRoutes(
   >,
 ) {
   const { content, description } = json(findingSchema, "What was found, by project");
-  const searchEverywhere = route("GET /search", {
+  const searchEverywhere = specialRoute("GET /search", {
     summary: "Full text search in all projects that you may read",
     description:
       "Takes any credential. Without one, it searches the public projects. The words are those " +

@@ -3,9 +3,10 @@ import { viewOf } from "../../services/projects/mod.ts";
 import { newRoutes } from "../context.ts";
 import { addressForPrograms } from "../middleware/pages_host.ts";
 import { tableRoute } from "../route.ts";
-import { projectErrors, projectRoute } from "./route.ts";
+import { projectErrors } from "./route.ts";
 import { syncAnswerer, type SyncServices } from "./sync_answer.ts";
 import { projectPage } from "./sync_page.ts";
+import { specialRoute } from "../special_route.ts";
 
 const binary = z.any().openapi({ type: "string", format: "binary" });
 const message = {
@@ -22,7 +23,7 @@ const projectSchema = z.object({
   api: z.string().openapi({ description: "The base of its API" }),
 }).openapi("RepositoryPage");
 
-const getPage = projectRoute("GET ", {
+const getPage = specialRoute("GET ", {
   summary: "The command that clones the project; browsers are led to its page",
   responses: {
     200: {

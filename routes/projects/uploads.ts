@@ -11,7 +11,8 @@ import { type AppEnv, newRoutes } from "../context.ts";
 import { callerOf, confirm } from "../caller.ts";
 import { errorBody } from "../middleware/error_body.ts";
 import { errorSchema, json } from "../schemas.ts";
-import { projectErrors, projectRoute } from "./route.ts";
+import { projectErrors } from "./route.ts";
+import { specialRoute } from "../special_route.ts";
 
 /** The supported version of tus. */
 const VERSION = "1.0.0";
@@ -46,7 +47,7 @@ const tus = createMiddleware<AppEnv>(async (context, next) => {
   context.res.headers.set("Tus-Resumable", VERSION);
 });
 
-const createUpload = projectRoute("POST /api/releases/{tag}/assets", {
+const createUpload = specialRoute("POST /api/releases/{tag}/assets", {
   summary: "Begin a resumable upload of a release's file",
   description: "For clients of tus 1.0, such as tus-js-client and tusc. `Upload-Metadata` " +
     "has `filename` and, optionally, `filetype` in Base64. The body may be the first part.",
@@ -68,7 +69,7 @@ const createUpload = projectRoute("POST /api/releases/{tag}/assets", {
   },
 }, tus);
 
-const getUpload = projectRoute("GET /api/uploads/{id}", {
+const getUpload = specialRoute("GET /api/uploads/{id}", {
   summary: "The state of an upload",
   description:
     "A client sends HEAD before it continues an upload: this ends the request that still " +
@@ -81,7 +82,7 @@ const getUpload = projectRoute("GET /api/uploads/{id}", {
   },
 }, tus);
 
-const appendPart = projectRoute("PATCH /api/uploads/{id}", {
+const appendPart = specialRoute("PATCH /api/uploads/{id}", {
   summary: "Continue an upload",
   description:
     `The body is the bytes from \`Upload-Offset\` on, as \`${PART}\`. With the last byte, the ` +
@@ -99,7 +100,7 @@ const appendPart = projectRoute("PATCH /api/uploads/{id}", {
   },
 }, tus);
 
-const deleteUpload = projectRoute("DELETE /api/uploads/{id}", {
+const deleteUpload = specialRoute("DELETE /api/uploads/{id}", {
   summary: "Cancel an upload, and remove its bytes",
   request: { params },
   responses: { 204: { description: "Removed" }, ...otherVersion, ...projectErrors(409) },

@@ -11,8 +11,8 @@ import {
   jsonLineText,
   STREAM_HEADERS,
 } from "../event_streams.ts";
-import { route } from "../route.ts";
 import { errors, lastEventId, queryTokenSchema } from "../schemas.ts";
+import { specialRoute } from "../special_route.ts";
 
 const channelParams = z.object({
   channel: z.string().openapi({
@@ -22,7 +22,7 @@ const channelParams = z.object({
   }),
 });
 
-const streamMessages = route("GET /v1/channels/{channel}/stream", {
+const streamMessages = specialRoute("GET /v1/channels/{channel}/stream", {
   summary: "Stream new messages of a channel as server-sent events",
   request: {
     params: channelParams,

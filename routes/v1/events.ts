@@ -5,8 +5,8 @@ import type { EventLog, LoggedEvent } from "../../services/events/mod.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
-import { route } from "../route.ts";
 import { errors, lastEventId, queryTokenSchema } from "../schemas.ts";
+import { specialRoute } from "../special_route.ts";
 
 /** Most events of one answer. */
 const MAX_LIMIT = 1000;
@@ -66,7 +66,7 @@ const query = z.object({
   limit: wholeNumber("Most events; not for a stream", 1, MAX_LIMIT),
 });
 
-const listEvents = route("GET /v1/events", {
+const listEvents = specialRoute("GET /v1/events", {
   summary: "The event log: every change, its actor and its cause",
   description:
     "With `Accept: text/event-stream`, the answer is a stream that continues with each " +

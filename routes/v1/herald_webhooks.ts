@@ -6,8 +6,8 @@ import { TooMany } from "../../services/errors.ts";
 import { placeOf } from "../../services/identity/mod.ts";
 import { Semaphore } from "../../services/kernel/semaphore.ts";
 import { newRoutes } from "../context.ts";
-import { route } from "../route.ts";
 import { errors, json } from "../schemas.ts";
+import { specialRoute } from "../special_route.ts";
 
 /** Longest webhook, in bytes: GitHub sends up to 25 MB. */
 const WEBHOOK_BYTES = 26_214_400;
@@ -29,7 +29,7 @@ function noTurn(): TooMany {
 
 /** `/webhooks/…`: its callers prove themselves by a signature. */
 export function heraldWebhookRoutes(desk: HeraldDesk | null, limits: BodyLimits) {
-  const receive = route("POST /webhooks/{name}", {
+  const receive = specialRoute("POST /webhooks/{name}", {
     summary: "Receive a webhook of GitHub, Forgejo, Gitea, GitLab or Standard Webhooks",
     request: { params: z.object({ name: z.string() }) },
     responses: {

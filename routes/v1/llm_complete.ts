@@ -2,14 +2,14 @@ import { z } from "../extended_zod.ts";
 import { completionRequestSchema } from "../../services/llm/schemas.ts";
 import { type Completions, ticketHeaders } from "./completions.ts";
 import { newRoutes } from "../context.ts";
-import { route } from "../route.ts";
 import { errors, jsonRequest } from "../schemas.ts";
+import { specialRoute } from "../special_route.ts";
 
 const completionSchema = z.looseObject({}).openapi("ChatCompletion", {
   description: "A `chat.completion` object in the common chat-completions format",
 });
 
-const complete = route("POST /v1/llm/complete", {
+const complete = specialRoute("POST /v1/llm/complete", {
   summary: "Complete a chat with a model",
   request: {
     headers: ticketHeaders,

@@ -3,8 +3,8 @@ import type { KnownModel, Llm } from "../../services/llm/mod.ts";
 import { completionRequestSchema } from "../../services/llm/schemas.ts";
 import { type Completions, ticketHeaders } from "./completions.ts";
 import { newRoutes } from "../context.ts";
-import { route } from "../route.ts";
 import { json, jsonRequest, openAiErrors } from "../schemas.ts";
+import { specialRoute } from "../special_route.ts";
 
 const modelSchema = z.object({
   id: z.string().openapi({ description: "The model's name in requests" }),
@@ -16,7 +16,7 @@ const modelSchema = z.object({
 const listSchema = z.object({ object: z.literal("list"), data: z.array(modelSchema) })
   .openapi("OpenAiModelList");
 
-const complete = route("POST /v1/llm/openai/chat/completions", {
+const complete = specialRoute("POST /v1/llm/openai/chat/completions", {
   summary: "Complete a chat with a model, for clients of OpenAI's API",
   request: {
     headers: ticketHeaders,
@@ -37,7 +37,7 @@ const complete = route("POST /v1/llm/openai/chat/completions", {
   },
 });
 
-const listModels = route("GET /v1/llm/openai/models", {
+const listModels = specialRoute("GET /v1/llm/openai/models", {
   summary: "List the models of all backends, for clients of OpenAI's API",
   responses: {
     200: json(listSchema, "Each as `backend/model`"),
@@ -45,7 +45,7 @@ const listModels = route("GET /v1/llm/openai/models", {
   },
 });
 
-const getModel = route("GET /v1/llm/openai/models/{model}", {
+const getModel = specialRoute("GET /v1/llm/openai/models/{model}", {
   summary: "One of these models",
   request: {
     params: z.object({

@@ -1,13 +1,13 @@
 import { z } from "../extended_zod.ts";
 import type { Metrics } from "../../services/metrics/mod.ts";
 import { newRoutes } from "../context.ts";
-import { route } from "../route.ts";
 import { errors } from "../schemas.ts";
+import { specialRoute } from "../special_route.ts";
 
 /** Version 0.0.4 of the text format of Prometheus. */
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-const getMetrics = route("GET /v1/metrics", {
+const getMetrics = specialRoute("GET /v1/metrics", {
   summary: "Metrics for Prometheus",
   responses: {
     200: {

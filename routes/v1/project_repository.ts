@@ -15,9 +15,9 @@ import { callerOf } from "../caller.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import { proveAgain } from "../middleware/authenticate.ts";
 import { progressLines } from "../progress_lines.ts";
-import { route } from "../route.ts";
 import { errors, errorSchema, json } from "../schemas.ts";
 import { projectRecordSchema } from "../../services/projects/schemas.ts";
+import { specialRoute } from "../special_route.ts";
 
 export type RepositoryServices = Pick<
   Services,
@@ -49,7 +49,7 @@ const importLineSchema = z.union([
 
 const binary = z.any().openapi({ type: "string", format: "binary" });
 
-const exportRepository = route("GET /v1/projects/{slug}/repository", {
+const exportRepository = specialRoute("GET /v1/projects/{slug}/repository", {
   summary: "Download a project's repository",
   request: {
     params,
@@ -70,7 +70,7 @@ const exportRepository = route("GET /v1/projects/{slug}/repository", {
   },
 });
 
-const importRepository = route("PUT /v1/projects/{slug}/repository", {
+const importRepository = specialRoute("PUT /v1/projects/{slug}/repository", {
   summary: "Fill a project's repository",
   description: "The body is a Fossil repository file or a stream of git fast-export, of any " +
     "length. Its artifacts are read, verified and copied.",
@@ -91,7 +91,7 @@ const importRepository = route("PUT /v1/projects/{slug}/repository", {
   },
 });
 
-const restoreRepository = route("PUT /v1/projects/{slug}/restore", {
+const restoreRepository = specialRoute("PUT /v1/projects/{slug}/restore", {
   summary: "Restore a project from a backup of its repository, if its node does not run",
   description: "The body is a repository file of Fossil, of any length, such as an export. Every " +
     "artifact is verified. The project is on the named node then.",

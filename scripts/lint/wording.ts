@@ -74,7 +74,7 @@ const plainWords: Deno.lint.Rule = {
 };
 
 /** Functions that describe an endpoint. */
-const ROUTES: readonly string[] = ["route", "projectRoute", "operation", "serverOperation"];
+const ROUTES: readonly string[] = ["specialRoute", "operation", "serverOperation"];
 
 /** Whether a text ends with a period; an ellipsis is none. */
 function endsWithPeriod(node: Deno.lint.Node | undefined): boolean {

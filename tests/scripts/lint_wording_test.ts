@@ -21,10 +21,10 @@ Deno.test("the text of an error ends without a period", () => {
 
 Deno.test("the summary of an endpoint ends without a period", () => {
   const table = [
-    ['route("GET /v1/a", { summary: "Lists agents." })', true],
-    ['route("GET /v1/a", { summary: "Lists agents" })', false],
-    ['projectRoute("GET /api/a", { summary: `Pages. ` + "Newest first.", responses })', true],
-    ['projectRoute("POST /api/a", { request: { body: json({ summary: "Done." }) } })', false],
+    ['operation({ http: "GET /api/a", summary: "Lists agents." }, run)', true],
+    ['serverOperation({ http: "GET /v1/a", summary: "Lists agents" }, run)', false],
+    ['specialRoute("GET /api/a", { summary: `Pages. ` + "Newest first.", responses })', true],
+    ['specialRoute("POST /api/a", { request: { body: json({ summary: "Done." }) } })', false],
     ['other("GET /v1/a", { summary: "Lists agents." })', false],
   ] as const;
   for (const [code, broken] of table) {

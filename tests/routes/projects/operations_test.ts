@@ -11,13 +11,13 @@ import { createTicket, getTicket, listTickets } from "../../../services/tickets/
 import { BY_OPERATOR } from "../../support/services.ts";
 import { withProject } from "../../support/projects.ts";
 
-/** Routes that are no operations yet. A change that makes one an operation lowers the number. */
-const LEFT = 34;
+/** Routes that are no operations: streams, files, sessions, batches, the documents of the API. */
+const SPECIAL = 34;
 
-Deno.test("routes become operations, and never the other way", () => {
+Deno.test("a route is an operation, unless it is special", () => {
   const all = Object.keys(PROJECT_ROUTES).length + Object.keys(ROUTES).length;
   const operations = [ON_SERVER, IN_PROJECTS].flatMap((table) => Object.keys(table));
-  assert.equal(all - operations.length, LEFT);
+  assert.equal(all - operations.length, SPECIAL);
 });
 
 Deno.test("the tables of operations are what `deno task reference` writes", async () => {
