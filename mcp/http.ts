@@ -28,24 +28,22 @@ import type { Metrics } from "../services/metrics/mod.ts";
 import type { Nodes } from "../services/nodes/mod.ts";
 import type { ProjectRepositories, Projects } from "../services/projects/mod.ts";
 import type { Scheduler } from "../services/scheduler.ts";
-import type { CoordinationServices } from "./coordination_services.ts";
 import { ForwardedCalls } from "./forwarded_calls.ts";
 import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
 import { foreignOrigin, type Target, targetOf } from "./origin.ts";
 import { Protocols } from "./protocols.ts";
-import type { SqlServices } from "./sql_tool.ts";
-import type { ToolContext } from "./tool.ts";
+import type { ServerServices, ToolContext } from "./tool_call.ts";
 import { parseJson } from "../services/validation/mod.ts";
 
 /** The services of the MCP endpoint. */
-export interface McpServices extends Omit<CoordinationServices, "bufferSize" | "clock"> {
+export interface McpServices extends ServerServices {
   readonly config: Config;
   readonly log: Log;
   readonly metrics: Pick<Metrics, "requestAnswered" | "toolCalled">;
   readonly identity: Pick<Identity, "authenticate" | "endings" | "onEnded">;
-  /** Absent: there is no `sql_query`. */
-  readonly hosting?: SqlServices & {
-    readonly projects: Pick<Projects, "all">;
+  /** Absent: this node alone has projects. */
+  readonly hosting?: {
+    readonly projects: Pick<Projects, "all" | "find">;
     readonly repositories: Pick<ProjectRepositories, "homes">;
   };
   /** Absent: there are no other nodes. */

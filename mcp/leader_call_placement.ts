@@ -1,25 +1,22 @@
 import type { NodeRecord, Nodes } from "../services/nodes/mod.ts";
 import type { CallPlacement, Message } from "./forwarded_calls.ts";
 import { isRecord } from "./plain_messages.ts";
-
-/** The tools that only the node that leads can answer: it has the inboxes of agents in memory. */
-const LEADER_TOOLS: ReadonlySet<string> = new Set([
-  "read_inbox",
-  "acknowledge_messages",
-  "send_direct",
-  "get_message_state",
-]);
+import type { Tool } from "./tool.ts";
 
 /** Calls that need the node that leads go there. */
 export class LeaderCallPlacement implements CallPlacement {
   readonly #nodes: Pick<Nodes, "otherLeader">;
+  readonly #names: ReadonlySet<string>;
 
-  constructor(nodes: Pick<Nodes, "otherLeader">) {
+  /** @param tools those of the server */
+  constructor(nodes: Pick<Nodes, "otherLeader">, tools: readonly Pick<Tool, "name" | "head">[]) {
     this.#nodes = nodes;
+    const onLeader = tools.filter(({ head }) => "runsOn" in head && head.runsOn === "leader");
+    this.#names = new Set(onLeader.map(({ name }) => name));
   }
 
   nodeFor({ method, params }: Message): NodeRecord | null {
     if (method !== "tools/call" || !isRecord(params)) return null;
-    return LEADER_TOOLS.has(String(params["name"])) ? this.#nodes.otherLeader() : null;
+    return this.#names.has(String(params["name"])) ? this.#nodes.otherLeader() : null;
   }
 }

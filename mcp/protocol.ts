@@ -25,7 +25,8 @@ import {
   revisionIn,
   STATELESS_REVISION,
 } from "./revisions.ts";
-import type { Tool, ToolContext } from "./tool.ts";
+import type { Tool } from "./tool.ts";
+import type { ToolContext } from "./tool_call.ts";
 import { TOOLS_MARK } from "./tools_mark.ts";
 import { ELICITATION, takeReply, withUser } from "./user_forms.ts";
 

@@ -1,3 +1,4 @@
+import { Waits } from "../http/mod.ts";
 import { nextTurn } from "../services/kernel/pieces.ts";
 import { systemScheduler } from "../services/scheduler.ts";
 import type { Principal } from "../services/identity/mod.ts";
@@ -18,6 +19,7 @@ import { TOOLS_MARK } from "./tools_mark.ts";
  */
 export class Protocols {
   readonly #services: McpServices;
+  readonly #waits = new Waits();
   readonly #tools: readonly Tool[];
   readonly #coordination: Protocol;
   #whole: Protocol | null = null;
@@ -25,8 +27,8 @@ export class Protocols {
 
   constructor(services: McpServices) {
     this.#services = services;
-    const bufferSize = services.config.bridge.buffer_size;
-    this.#tools = coordinationTools({ ...services, bufferSize, clock: Date.now });
+    services.identity.onEnded((ended) => this.#waits.abortEnded(ended));
+    this.#tools = coordinationTools(services.config.bridge.buffer_size);
     this.#coordination = this.#create(this.#tools);
     if (services.projectApi === undefined) this.#whole = this.#coordination;
   }
@@ -51,7 +53,7 @@ export class Protocols {
   /** What decides which node answers a message. */
   placements(): readonly CallPlacement[] {
     const { projectApi: api, hosting, nodes } = this.#services;
-    const toLeader = nodes === undefined ? [] : [new LeaderCallPlacement(nodes)];
+    const toLeader = nodes === undefined ? [] : [new LeaderCallPlacement(nodes, this.#tools)];
     if (api === undefined || hosting === undefined) return toLeader;
     const { projects, repositories: { homes } } = hosting;
     const others = new Set(this.#tools.map(({ name }) => name));
@@ -66,19 +68,15 @@ export class Protocols {
   }
 
   async #addProjects(): Promise<Protocol> {
-    const { projectApi, hosting } = this.#services;
+    const { projectApi } = this.#services;
     if (projectApi === undefined) return this.#coordination;
-    const { rightsIn, toolsForProjects } = await import("./projects/mod.ts");
-    const { sqlQuery } = await import("./sql_tool.ts");
-    const rights = rightsIn(projectApi);
-    const tools = [...this.#tools, ...toolsForProjects({ api: projectApi, rights })];
-    // The last tool of the contract that is not in `mcp/projects`.
-    if (hosting !== undefined) tools.push(sqlQuery({ ...hosting, api: projectApi }, rights.read));
-    return this.#whole = this.#create(tools, { resources: new ProjectResources(projectApi) });
+    const { TOOLS_FOR_PROJECTS } = await import("./projects/mod.ts");
+    const resources = new ProjectResources(projectApi);
+    return this.#whole = this.#create([...this.#tools, ...TOOLS_FOR_PROJECTS], { resources });
   }
 
   #create(tools: readonly Tool[], more: Pick<ProtocolServices, "resources"> = {}): Protocol {
-    const { log, metrics, scheduler = systemScheduler, agents: { halts }, space } = this.#services;
-    return new Protocol(tools, { log, metrics, scheduler, halts, space, ...more });
+    const services = { scheduler: systemScheduler, ...this.#services, waits: this.#waits };
+    return new Protocol(tools, { ...services, ...more });
   }
 }

@@ -1,19 +1,21 @@
 import { z } from "zod";
-import type { Waits } from "../http/mod.ts";
-import { INBOX_CAPACITY } from "../services/inboxes/mod.ts";
 import { parseEnvelope, readChannelName } from "../services/bridge/mod.ts";
-import { type Gap, type MessageQuery, parseMicroseconds } from "../services/messages/mod.ts";
-import { type CoordinationServices, running } from "./coordination_services.ts";
+import { readChannel } from "../services/bridge/operations.ts";
+import { mayDo } from "../services/identity/mod.ts";
+import { INBOX_CAPACITY } from "../services/inboxes/mod.ts";
+import * as inboxes from "../services/inboxes/operations.ts";
+import { parseMicroseconds } from "../services/messages/mod.ts";
 import { maxCharsShape } from "./budget.ts";
 import {
   fitMessages,
-  historySchema,
-  inboxSchema,
+  historyShape,
+  inboxShape,
   messageLine,
   showAddressed,
   showMessage,
 } from "./shown_messages.ts";
-import { defineTool, type Tool, type ToolContext, type ToolOutput } from "./tool.ts";
+import { type Tool, tool, type ToolAnswer } from "./tool.ts";
+import type { ToolCall } from "./tool_call.ts";
 
 /** How many messages a tool returns by default. */
 const DEFAULT_LIMIT = 20;
@@ -34,50 +36,49 @@ function rangeShape(capacity: number) {
   };
 }
 
-/** `get_history` */
-export function getHistory(services: CoordinationServices, waits: Waits): Tool {
-  const { bridge, bufferSize } = services;
-  return defineTool({
+/**
+ * `get_history`
+ *
+ * @param bufferSize the number of messages kept per channel
+ */
+export function getHistory(bufferSize: number): Tool {
+  return tool({
     name: "get_history",
     description: "Reads messages of a channel, oldest first: the newest, or those after " +
       '"since" or before "before". To follow a channel, call it again with "since" set to ' +
       'next_since and "wait_seconds" to 60. For what others said to you, use read_inbox.',
-    resource: "coordination",
+    does: readChannel,
     input: {
       channel: z.string().describe("Name of the channel, such as #general"),
       ...rangeShape(bufferSize),
       before: z.string().optional()
         .describe("Only what came before this, to go back: the id or the timestamp of a message"),
     },
-    output: historySchema,
-    readOnly: true,
+    output: historyShape,
     advice: { notFound: "Look at list_channels for the channels that you may read" },
-    async run({ channel, limit, since, before, wait_seconds: waitSeconds, max_chars }, context) {
-      const open = running(bridge);
+    async run({ channel, limit, since, before, wait_seconds, max_chars }, call) {
+      const kept = () => call.invoke(readChannel, { channel, limit: bufferSize });
+      const from = await messageId(since, kept);
+      const query = { limit, wait_seconds, since: from, before: await messageId(before, kept) };
+      let gapEnd: string | undefined;
+      const read = await call.invoke(readChannel, { channel, ...query }, {
+        onHeaders: (headers) => gapEnd = headers["Muster-Gap"],
+      });
       const name = readChannelName(channel);
-      const read = (query: MessageQuery) => open.messages(name, query, context.caller);
-      const kept = () => read({ limit: bufferSize });
-      const gaps: Gap[] = [];
-      const query = {
-        limit,
-        waitSeconds,
-        onGap: (gap: Gap) => void gaps.push(gap),
-        since: await messageId(since, kept),
-        before: await messageId(before, kept),
-      };
       const line = (message: ReturnType<typeof showMessage>) => messageLine(name, message);
-      const found = (await readWaiting(waits, context, query, read)).map(showMessage);
-      const { messages, rest } = fitMessages(found, {
+      const { messages, rest } = fitMessages(read.map(showMessage), {
         maxCharacters: max_chars,
         keepsNewest: since === undefined,
         line,
       });
-      const [gap] = gaps;
+      const isWhole = from === undefined || gapEnd === undefined;
       const head = [
         `# history: ${name} (last ${messages.length})`,
-        ...(gap === undefined ? [] : [`[${name}] messages after ${gap.from} may be missing here`]),
+        ...(isWhole ? [] : [`[${name}] messages after ${from} may be missing here`]),
       ];
-      const marks = gap === undefined ? rest : Object.assign({ gap }, rest);
+      const marks = isWhole
+        ? rest
+        : { gap: { from, to: gapEnd === "none" ? null : gapEnd }, ...rest };
       return {
         text: [...head, ...messages.map(line)].join("\n"),
         ...shownTwice({
@@ -92,48 +93,32 @@ export function getHistory(services: CoordinationServices, waits: Waits): Tool {
 }
 
 /** `read_inbox` for agents. */
-export function readOwnInbox(services: CoordinationServices, waits: Waits): Tool {
-  return defineTool({
-    name: "read_inbox",
-    description:
-      "Reads what others said to you, oldest first: messages to you alone, and messages " +
-      "in channels that name you, your type or everybody. This is how you get work and answers: " +
-      'call it again with "since" set to next_since and "wait_seconds" to 60. Reading removes ' +
-      "nothing. Answer a message to you alone with send_direct, and others with post or " +
-      "send_message in their channel.",
-    resource: "coordination",
-    agentsOnly: true,
-    input: rangeShape(INBOX_CAPACITY),
-    output: inboxSchema,
-    readOnly: true,
-    run(input, context) {
-      const inbox = { services, waits, agent: context.caller.principal.name };
-      return readInbox(inbox, input, context);
-    },
-  });
-}
+export const readOwnInbox = tool({
+  name: "read_inbox",
+  description: "Reads what others said to you, oldest first: messages to you alone, and messages " +
+    "in channels that name you, your type or everybody. This is how you get work and answers: " +
+    'call it again with "since" set to next_since and "wait_seconds" to 60. Reading removes ' +
+    "nothing. Answer a message to you alone with send_direct, and others with post or " +
+    "send_message in their channel.",
+  does: inboxes.readInbox,
+  sees: ({ kind }, may) => may && kind === "agent",
+  input: rangeShape(INBOX_CAPACITY),
+  output: inboxShape,
+  run: (range, call) => readInbox(call.principal.name, range, call),
+});
 
 /** `read_inbox` for the operator: it has no inbox of its own and may read every agent's. */
-export function readAgentsInbox(services: CoordinationServices, waits: Waits): Tool {
-  return defineTool({
-    name: "read_inbox",
-    description: "Reads what others said to an agent, oldest first: messages to it alone, and " +
-      "messages in channels that name it. Reading removes nothing.",
-    resource: "server",
-    input: { agent: z.string().describe("Nick of the agent"), ...rangeShape(INBOX_CAPACITY) },
-    output: inboxSchema,
-    readOnly: true,
-    advice: { notFound: "Check the nick of the agent" },
-    run: ({ agent, ...input }, context) => readInbox({ services, waits, agent }, input, context),
-  });
-}
-
-/** An inbox to read. */
-interface Inbox {
-  readonly services: Pick<CoordinationServices, "inboxes">;
-  readonly waits: Waits;
-  readonly agent: string;
-}
+export const readAgentsInbox = tool({
+  name: "read_inbox",
+  description: "Reads what others said to an agent, oldest first: messages to it alone, and " +
+    "messages in channels that name it. Reading removes nothing.",
+  does: inboxes.readInbox,
+  sees: (principal) => mayDo(principal, "read", { kind: "server" }),
+  input: { agent: z.string().describe("Nick of the agent"), ...rangeShape(INBOX_CAPACITY) },
+  output: inboxShape,
+  advice: { notFound: "Check the nick of the agent" },
+  run: ({ agent, ...range }, call) => readInbox(agent, range, call),
+});
 
 /** The selected messages. */
 interface InboxRange {
@@ -144,20 +129,21 @@ interface InboxRange {
 }
 
 async function readInbox(
-  { services, waits, agent }: Inbox,
-  { limit, since, wait_seconds: waitSeconds, max_chars: maxCharacters }: InboxRange,
-  context: ToolContext,
-): Promise<ToolOutput> {
-  const { principal } = context.caller;
+  agent: string,
+  { limit, since, wait_seconds, max_chars: maxCharacters }: InboxRange,
+  call: ToolCall,
+): Promise<ToolAnswer> {
   // An answer may have no room for all entries. Those that it shows are read, and no others.
-  const peek = (query: MessageQuery) =>
-    services.inboxes.read(agent, { ...query, peeks: true }, principal);
-  const query = { limit, waitSeconds, since: await messageId(since, () => peek({})) };
+  const peek = (query: Partial<InboxRange>) =>
+    call.invoke(inboxes.readInbox, { nick: agent, ...query }, { isPeek: true });
+  const from = await messageId(since, () => peek({}));
   const line = (message: ReturnType<typeof showAddressed>) =>
     messageLine(placeOf(message), message);
-  const found = (await readWaiting(waits, context, query, peek)).map(showAddressed);
+  const found = (await peek({ limit, wait_seconds, since: from })).map(showAddressed);
   const { messages, rest } = fitMessages(found, { maxCharacters, keepsNewest: false, line });
-  if (messages.length > 0) services.inboxes.seen(agent, messages.map(({ id }) => id), principal);
+  if (messages.length > 0) {
+    await call.invoke(inboxes.noteRead, { nick: agent, ids: messages.map(({ id }) => id) });
+  }
   return {
     text: [`# inbox: ${agent} (last ${messages.length})`, ...messages.map(line)].join("\n"),
     ...shownTwice({ agent, messages, next_since: nextSince(messages, since), ...rest }),
@@ -170,19 +156,8 @@ function nextSince(messages: readonly { readonly id: string }[], since: string |
 }
 
 /** Data as a result and as a text, because many clients show a model only texts. */
-function shownTwice(data: Record<string, unknown>): Pick<ToolOutput, "data" | "more"> {
+function shownTwice(data: Record<string, unknown>): Pick<ToolAnswer, "data" | "more"> {
   return { data, more: JSON.stringify(data) };
-}
-
-/** Reads messages, and waits for them if the query says so. */
-async function readWaiting<Message>(
-  waits: Waits,
-  { caller, signal }: ToolContext,
-  query: MessageQuery,
-  read: (query: MessageQuery) => Promise<Message[]>,
-): Promise<Message[]> {
-  if (!query.waitSeconds) return await read(query);
-  return await waits.run(caller.principal, signal, (end) => read({ ...query, end }));
 }
 
 /**

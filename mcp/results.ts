@@ -5,7 +5,6 @@ import type {
   Prompt,
   Tool as ToolListing,
 } from "@modelcontextprotocol/server";
-import type { Log } from "../services/log.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
 import type { Principal } from "../services/identity/mod.ts";
 import { suggest } from "../services/spelling/mod.ts";
@@ -13,7 +12,8 @@ import { instructionsFor } from "./instructions.ts";
 import { fillPrompt, promptsFor } from "./prompts.ts";
 import type { ProjectResources } from "./resources.ts";
 import { OLDEST_REVISION, STRUCTURED_REVISION } from "./revisions.ts";
-import { type CallServices, callTool, type Tool, type ToolContext } from "./tool.ts";
+import { type CallServices, callTool, type Tool } from "./tool.ts";
+import type { ToolContext } from "./tool_call.ts";
 import { Toolbox } from "./toolbox.ts";
 
 export const SERVER_INFO = { name: "muster", version: "0.1" };
@@ -44,19 +44,13 @@ export interface ResultServices extends CallServices {
 /** The results of the protocol's methods, for any transport. */
 export class Results {
   readonly #tools: Toolbox;
-  readonly #log: Log;
-  readonly #halts: ResultServices["halts"];
-  readonly #space: ResultServices["space"];
-  readonly #metrics: Pick<Metrics, "toolCalled">;
+  readonly #services: ResultServices;
   readonly #resources: ProjectResources | null;
 
   /** @param tools as for {@link Toolbox} */
   constructor(tools: readonly Tool[], services: ResultServices) {
-    this.#tools = new Toolbox(tools);
-    this.#log = services.log;
-    this.#halts = services.halts;
-    this.#space = services.space;
-    this.#metrics = services.metrics;
+    this.#tools = new Toolbox(tools, services.projectApi);
+    this.#services = services;
     this.#resources = services.resources ?? null;
   }
 
@@ -107,13 +101,13 @@ export class Results {
 
   /** Logs a bug; returns what the caller may know of it. */
   report(error: unknown, { context: { caller: { requestId } } }: Session): string {
-    this.#log.error("An MCP request failed on a bug", { requestId, error });
+    this.#services.log.error("An MCP request failed on a bug", { requestId, error });
     return `internal error (${requestId})`;
   }
 
   /** Whether there is a tool of this name that a principal may call. */
   has(tool: string, principal: Principal): boolean {
-    return this.#tools.find(tool, principal)?.rights.opens(principal) === true;
+    return this.#tools.has(tool, principal);
   }
 
   /** The instructions for the client's model; the contract has none for the oldest revision. */
@@ -163,13 +157,9 @@ export class Results {
     { context, revision }: Session,
   ): Promise<CallToolResult | InputRequiredResult> {
     const started = performance.now();
-    const result = await callTool(tool, input, context, {
-      log: this.#log,
-      halts: this.#halts,
-      space: this.#space,
-    });
+    const result = await callTool(tool, input, context, this.#services);
     const seconds = (performance.now() - started) / 1000;
-    this.#metrics.toolCalled(tool.name, result.isError === true ? "error" : "ok", seconds);
+    this.#services.metrics.toolCalled(tool.name, result.isError === true ? "error" : "ok", seconds);
     if (knowsStructure(revision) || !isComplete(result)) return result;
     const { structuredContent: _unknown, ...plain } = result;
     return plain;

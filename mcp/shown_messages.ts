@@ -2,8 +2,10 @@
 
 import { z } from "zod";
 import { Invalid } from "../services/errors.ts";
-import { type Addressed, ADDRESSED_KINDS } from "../services/inboxes/mod.ts";
-import { type ChannelMessage, parseEnvelope } from "../services/bridge/mod.ts";
+import { parseEnvelope } from "../services/bridge/mod.ts";
+import type { MessageView } from "../services/bridge/operations.ts";
+import { ADDRESSED_KINDS } from "../services/inboxes/mod.ts";
+import type { EntryView } from "../services/inboxes/operations.ts";
 import { moreShape } from "./budget.ts";
 
 /** The properties of every message. */
@@ -28,7 +30,7 @@ const nextSince = z.string().nullable().describe(
 );
 
 /** The result of `get_history`. */
-export const historySchema = z.object({
+export const historyShape = {
   channel: z.string(),
   messages: z.array(z.object(messageShape)),
   next_since: nextSince,
@@ -36,10 +38,10 @@ export const historySchema = z.object({
     "Present if messages between these places may be missing: the server no longer has them",
   ),
   ...moreShape,
-});
+};
 
 /** The result of `read_inbox`. */
-export const inboxSchema = z.object({
+export const inboxShape = {
   agent: z.string(),
   messages: z.array(z.object({
     ...messageShape,
@@ -58,12 +60,12 @@ export const inboxSchema = z.object({
   })),
   next_since: nextSince,
   ...moreShape,
-});
+};
 
-type Shown = z.infer<typeof historySchema>["messages"][number];
+type Shown = z.infer<z.ZodObject<typeof messageShape>>;
 
 /** A message of a channel as JSON. */
-export function showMessage(message: Omit<ChannelMessage, "via"> & { via?: "bridge" }): Shown {
+export function showMessage(message: MessageView): Shown {
   const { id, timestamp, nick, account, via, text } = message;
   const origin = { id, timestamp, nick, account, ...(via === undefined ? {} : { via }) };
   const envelope = parseEnvelope(text);
@@ -83,7 +85,7 @@ export function showMessage(message: Omit<ChannelMessage, "via"> & { via?: "brid
 /** A message of an inbox as JSON. */
 export function showAddressed(
   { from: nick, kind, channel, project, ticket, review, question, checkin, workspace, ...entry }:
-    Addressed,
+    EntryView,
 ) {
   const { message, ...said } = entry;
   const about = Object.entries({ project, ticket, review, question, checkin, workspace, message });

@@ -5,14 +5,10 @@ import type {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { Invalid } from "../services/errors.ts";
-import type { FreeSpace } from "../services/kernel/files.ts";
-import {
-  authorize,
-  type Caller,
-  mayDo,
-  type Principal,
-  type Resource,
-} from "../services/identity/mod.ts";
+import type { ProjectApi } from "../routes/projects/project_api.ts";
+import { mayDo, type Principal, requireServerCall } from "../services/identity/mod.ts";
+import { methodOf, type ServerHead } from "../services/identity/server_operation.ts";
+import type { ProjectHead } from "../services/projects/operation.ts";
 import type { Log } from "../services/log.ts";
 import { describeIssue } from "../services/validation/mod.ts";
 import {
@@ -23,86 +19,65 @@ import {
   showLengths,
 } from "../services/validation/schemas.ts";
 import { type Advice, explain } from "./advice.ts";
+import { type Cut, type Data, fit, maxCharsShape, moreShape } from "./budget.ts";
 import { lenient } from "./lenient_arguments.ts";
-import { formResult, UserAsked, type UserReply } from "./user_forms.ts";
+import { slugOf, ToolCall, type ToolContext, type ToolServices } from "./tool_call.ts";
+import { formResult, UserAsked } from "./user_forms.ts";
 
-/** Which agents are halted. */
-export interface ToolHalts {
-  /** @throws {Halted} the principal is a halted agent */
-  requireGoing(principal: Principal): void;
-}
-
-/** The services of every call. */
-export interface CallServices {
-  readonly log: Log;
-  /** Halted agents may call only tools that change nothing. */
-  readonly halts: ToolHalts;
-  /** Says when the disk has no room for what tools with `isNewWork` do. */
-  readonly space: Pick<FreeSpace, "require">;
-}
-
-/** The context of a call, beside its arguments. */
-export interface ToolContext {
-  readonly caller: Caller;
-  /** Aborts when the client is gone. */
-  readonly signal: AbortSignal;
-  /** Whether the client can ask its user; then a tool may throw {@link UserAsked}. */
-  readonly hasUser?: boolean;
-  /** What the user replied to the form of an earlier call. */
-  readonly reply?: UserReply | null;
-}
-
-/** The result of a tool. */
-export interface ToolOutput {
-  /** For the model to read. */
-  readonly text: string;
+/** What a call of a tool returns. */
+export interface ToolAnswer {
   /** The result as JSON. */
-  readonly data: Record<string, unknown>;
+  readonly data: Data;
+  /** For the model to read; by default, `data` as JSON, shortened to fit. */
+  readonly text?: string;
   /** A second text, for what the fixed form of the first has no room for. */
   readonly more?: string;
+  /** The fields of `data` that may be shortened; the first one is shortened first. */
+  readonly cuts?: readonly Cut[];
 }
 
-/** Who may call a tool. */
-export interface ToolRights {
-  /** Whether `tools/list` shows the tool to a principal. */
-  opens(principal: Principal): boolean;
-  /** @throws {ServiceError} the principal may not call it */
-  require(principal: Principal): void;
-}
-
-/** Annotations of a tool beside `readOnlyHint`. */
+/** Annotations of a tool beside those that follow from its operation. */
 export interface ToolHints {
   readonly destructiveHint?: boolean;
   readonly idempotentHint?: boolean;
   readonly openWorldHint?: boolean;
 }
 
-/** A tool: its name, its input, its output and what it does. */
+/** The heads of operations from which tools follow. */
+type ToolHead = ServerHead | ProjectHead;
+
+/**
+ * A tool, in words for a model. From the operation that it is about follows who sees it in
+ * `tools/list`, whether a call changes something, and which node answers it.
+ *
+ * A tool about an operation in a project takes the project's `slug`, and `max_chars` if it reads,
+ * unless it has arguments of these names of its own.
+ */
 export interface ToolDefinition<Input extends z.ZodRawShape> {
   readonly name: string;
-  /** What the tool does, when to use it and what to do next, for a model. */
+  /** What the tool does, when to use it and what to do next. */
   readonly description: string;
+  /** The operation that it is about. */
+  readonly does: { readonly declared: ToolHead };
   /**
-   * The resource that it acts on: only callers who may read it, or change it, see the tool in
-   * `tools/list`. Or what decides in its place.
+   * Who sees it, if the operation does not say all.
+   *
+   * @param may whether the operation is open to the principal: in a project, in at least one
    */
-  readonly resource: Exclude<Resource["kind"], "project"> | ToolRights;
-  /** Whether only agents may call it; absent: no. */
-  readonly agentsOnly?: boolean;
+  sees?(principal: Principal, may: boolean): boolean;
   /** Validates the arguments; `tools/list` shows it as `inputSchema`. */
   readonly input: Input;
   /** The schema of `data`, shown as `outputSchema`. */
-  readonly output: z.ZodObject;
-  /** Whether a call changes nothing, so that a client need not ask its user first. */
-  readonly readOnly: boolean;
-  /** Whether it is refused while the disk is nearly full; absent: no. */
-  readonly isNewWork?: boolean;
-  /** What else a client may know about a call; by default, that it neither destroys nor repeats. */
+  readonly output: z.ZodRawShape;
   readonly hints?: ToolHints;
   /** Advice about failures that is specific to this tool. */
   readonly advice?: Advice;
-  /** @throws {ServiceError} The call fails for a reason that the caller may know. */
-  run(input: z.output<z.ZodObject<Input>>, context: ToolContext): Promise<ToolOutput> | ToolOutput;
+  /**
+   * Does its work by operations that it invokes.
+   *
+   * @throws {ServiceError} The call fails for a reason that the caller may know.
+   */
+  run(input: z.output<z.ZodObject<Input>>, call: ToolCall): Promise<ToolAnswer> | ToolAnswer;
 }
 
 /** A tool as the protocol sees it. */
@@ -112,18 +87,20 @@ export interface Tool {
   readonly listing: ToolListing;
   readonly outputSchema: NonNullable<ToolListing["outputSchema"]>;
   readonly advice: Advice;
-  /** Whether a call changes nothing. */
-  readonly readOnly: boolean;
-  /** Whether a call is refused while the disk is nearly full. */
-  readonly isNewWork: boolean;
-  /** Who may call it; tools may share it. */
-  readonly rights: ToolRights;
+  /** The head of the operation that it is about. */
+  readonly head: ToolHead;
+  /** As {@link ToolDefinition.sees}. */
+  sees(principal: Principal, may: boolean): boolean;
   /**
    * @param input the raw arguments
    * @throws {ServiceError} As {@link ToolDefinition.run}; {@link Invalid} names a bad argument,
    * {@link Forbidden} says why the caller may not use the tool.
    */
-  call(input: Record<string, unknown>, context: ToolContext): Promise<ToolOutput>;
+  call(
+    input: Record<string, unknown>,
+    context: ToolContext,
+    services: ToolServices,
+  ): Promise<Required<Pick<ToolAnswer, "text" | "data">> & ToolAnswer>;
   /** Whether a call with these arguments may wait for news (`wait_seconds`). */
   mayWait(input: unknown): boolean;
   /** Builds the schema for which the first call would otherwise wait. */
@@ -132,24 +109,46 @@ export interface Tool {
 
 const waitSchema = z.looseObject({ wait_seconds: z.number().positive() });
 
+/** The argument that names the project. */
+export const slugShape = {
+  slug: z.string().optional().describe(
+    "The project's slug; optional if you reach only one project",
+  ),
+};
+
+/** Longest answer of a tool that takes no `max_chars`. */
+const MAX_SHORT_ANSWER = 40_000;
+
 /** Creates a tool that validates its arguments by the schema that it shows. */
-export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefinition<Input>): Tool {
-  const { name, description, output, readOnly, hints = {} } = definition;
-  const rights = rightsOf(definition);
-  const shownOf = once(() => z.strictObject(definition.input));
+export function tool<Input extends z.ZodRawShape>(definition: ToolDefinition<Input>): Tool {
+  const { name, description, does: { declared: head }, hints } = definition;
+  const isInProject = "needs" in head;
+  const changes = changesSomething(head);
+  const fits = isInProject && !("max_chars" in definition.input);
+  const isLong = fits && !changes;
+  const findsProject = isInProject && !("slug" in definition.input);
+  const shape = {
+    ...isInProject ? slugShape : {},
+    ...definition.input,
+    ...isLong ? maxCharsShape : {},
+  };
+  const shownOf = once(() => z.strictObject(shape));
   const schemaOf = once(() => bounded(closed(shownOf())));
-  const names = Object.keys(definition.input);
+  const names = Object.keys(shape);
   const describe = once(() => ({
     name,
     description,
     inputSchema: jsonSchemaOf(shownOf(), "input"),
     annotations: {
-      readOnlyHint: readOnly,
-      ...(readOnly ? {} : { destructiveHint: false, idempotentHint: false }),
+      readOnlyHint: !changes,
+      ...(changes ? { destructiveHint: false, idempotentHint: false } : {}),
       ...hints,
+      ...(isInProject ? { openWorldHint: false } : {}),
     },
   }));
-  const describeOutput = once(() => jsonSchemaOf(output, "output"));
+  const describeOutput = once(() =>
+    jsonSchemaOf(z.object({ ...definition.output, ...fits ? moreShape : {} }), "output")
+  );
   return {
     name,
     get listing() {
@@ -158,19 +157,36 @@ export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefiniti
     get outputSchema() {
       return describeOutput();
     },
-    advice: definition.advice ?? {},
-    readOnly,
-    isNewWork: definition.isNewWork ?? false,
-    rights,
-    async call(input, context) {
-      rights.require(context.caller.principal);
+    advice: isInProject
+      ? { notFound: "Check the arguments; list_projects names your projects", ...definition.advice }
+      : definition.advice ?? {},
+    head,
+    sees: (principal, may) => definition.sees?.(principal, may) ?? may,
+    async call(input, context, services) {
+      const { principal } = context.caller;
+      requireOpen(head, principal, services);
       const unknown = Object.keys(input).find((key) => !names.includes(key));
       if (unknown !== undefined) throw new Invalid(describeUnknown(unknown, { name, names }));
-      const { data, error } = schemaOf().safeParse(lenient(input, shownOf()), {
+      const { data: given, error } = schemaOf().safeParse(lenient(input, shownOf()), {
         reportInput: true,
       });
-      if (data === undefined) throw new Invalid(describeError(error));
-      return await definition.run(data, context);
+      if (given === undefined) throw new Invalid(describeError(error));
+      if (isInProject) requireWholeCharacters(given);
+      const { slug, max_chars: most = MAX_SHORT_ANSWER, ...rest } = given as Data;
+      const call = new ToolCall(
+        services,
+        context,
+        findsProject ? slugOf(services, slug, principal) : null,
+      );
+      const own = {
+        ...rest,
+        ...findsProject || !("slug" in given) ? {} : { slug },
+        ...isLong || !("max_chars" in given) ? {} : { max_chars: most },
+      };
+      const answer = await definition.run(own as z.output<z.ZodObject<Input>>, call);
+      const { data, text, cuts = [] } = answer;
+      if (text !== undefined) return { ...answer, text };
+      return fit(data, cuts, Number(most), { isFixed: !isLong });
     },
     mayWait(input) {
       if (!names.includes("wait_seconds")) return false;
@@ -182,24 +198,64 @@ export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefiniti
   };
 }
 
-function rightsOf(
-  { resource, agentsOnly = false, readOnly }: Pick<
-    ToolDefinition<z.ZodRawShape>,
-    "resource" | "agentsOnly" | "readOnly"
-  >,
-): ToolRights {
-  if (typeof resource !== "string") return resource;
-  const action = readOnly ? "read" : "write";
-  const opened = { kind: resource };
-  return {
-    opens: (principal) =>
-      (!agentsOnly || principal.kind === "agent") && mayDo(principal, action, opened),
-    require: (principal) => authorize(principal, action, opened),
-  };
+/** Whether a call of a tool about this operation changes something. */
+function changesSomething(head: ToolHead): boolean {
+  return methodOf(head) !== "GET";
+}
+
+/** Whether an operation is open to a principal: in a project, in at least one. */
+export function isOpenTo(
+  head: ToolHead,
+  principal: Principal,
+  api: ProjectApi | undefined,
+): boolean {
+  if (!("needs" in head)) {
+    return mayDo(principal, changesSomething(head) ? "write" : "read", { kind: head.on });
+  }
+  const { kind, project } = principal;
+  if (kind !== "agent" && kind !== "person") {
+    const resource = { kind: "project", role: null, visibility: "private" } as const;
+    if (mayDo(principal, head.needs, { ...resource, id: project ?? "" })) return true;
+  }
+  return api?.mayAnywhere(principal, head.needs) === true;
+}
+
+/**
+ * Refuses before the arguments are judged. In a project, the project itself decides later.
+ *
+ * @throws {ServiceError} the principal may not call the operation now
+ */
+function requireOpen(
+  head: ToolHead,
+  principal: Principal,
+  { agents: { halts }, space }: ToolServices,
+): void {
+  if (!("needs" in head)) {
+    requireServerCall(methodOf(head), head, principal, { halts, space });
+  } else if (changesSomething(head)) halts.requireGoing(principal);
+}
+
+/**
+ * Names and texts become parts of URLs and of artifacts, which hold whole characters alone.
+ *
+ * @throws Invalid if a text has half of a surrogate pair
+ */
+function requireWholeCharacters(given: Data): void {
+  for (const [name, value] of Object.entries(given)) {
+    if (!isWhole(value)) {
+      throw new Invalid(`"${name}" has half of a character (an unpaired surrogate)`);
+    }
+  }
+}
+
+function isWhole(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([key, inner]) => key.isWellFormed() && isWhole(inner));
 }
 
 /** Computes a value on first use: calls do not need the schemas that only a list shows. */
-export function once<Value>(make: () => Value): () => Value {
+function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | null = null;
   return () => (made ??= { value: make() }).value;
 }
@@ -259,6 +315,11 @@ function describeError(error: z.ZodError | undefined): string {
   return issue === undefined ? "The arguments are not valid" : describeIssue(issue);
 }
 
+/** The services of every call, and the log of bugs. */
+export interface CallServices extends ToolServices {
+  readonly log: Log;
+}
+
 /**
  * Calls a tool and formats the outcome for the protocol: a failure is a result with `isError` and
  * sentences that say what is wrong and what to do. Never throws.
@@ -267,18 +328,17 @@ export async function callTool(
   tool: Tool,
   input: Record<string, unknown>,
   context: ToolContext,
-  { log, halts, space }: CallServices,
+  services: CallServices,
 ): Promise<CallToolResult | InputRequiredResult> {
   try {
-    if (!tool.readOnly) halts.requireGoing(context.caller.principal);
-    if (tool.isNewWork) space.require();
-    const { text, data, more } = await tool.call(input, context);
+    const { text, data, more } = await tool.call(input, context, services);
     const texts = more === undefined ? [text] : [text, more];
     const content = texts.map((text) => ({ type: "text" as const, text }));
     return { content, structuredContent: data, isError: false };
   } catch (error) {
     if (error instanceof UserAsked) return formResult(error.form);
-    return { content: [{ type: "text", text: failure(error, tool, context, log) }], isError: true };
+    const text = failure(error, tool, context, services.log);
+    return { content: [{ type: "text", text }], isError: true };
   }
 }
 

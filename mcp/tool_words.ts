@@ -8,6 +8,10 @@ const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/There is no \/api\/\S* here/, "There is no such name here"],
   [/Unknown API path: \/api\/\S*/, "There is no such name here"],
   [/"ticket_uuid"/, '"ticket"'],
+  [
+    /There are no channels: bridge\.enabled is false in the configuration/,
+    "The bridge is turned off in the configuration (bridge.enabled)",
+  ],
   [/; DELETE deletes the page/, ""],
   [/ with POST \/api\/tickets\/fields/, ""],
   [/; GET \/api\/tickets\/fields lists those that they have/, ""],

@@ -1,5 +1,7 @@
+import type { ProjectApi } from "../routes/projects/project_api.ts";
 import type { Principal } from "../services/identity/mod.ts";
-import type { Tool, ToolRights } from "./tool.ts";
+import { methodOf } from "../services/identity/server_operation.ts";
+import { isOpenTo, type Tool } from "./tool.ts";
 
 /** Most remembered lists: callers differ by their kind and rights, of which there are few. */
 const MAX_LISTS = 100;
@@ -7,18 +9,18 @@ const MAX_LISTS = 100;
 /** The tools of a server. Each caller sees the tools that it may call. */
 export class Toolbox {
   readonly #tools: readonly Tool[];
-  /** The rights of the tools, each once. */
-  readonly #rights: readonly ToolRights[];
+  readonly #api: ProjectApi | undefined;
   readonly #named = new Map<string, readonly Tool[]>();
   readonly #lists = new Map<string, string>();
 
   /**
    * @param tools in the order of the list; several may share a name if no caller may call two of
    * them
+   * @param api the projects, if there may be some
    */
-  constructor(tools: readonly Tool[]) {
+  constructor(tools: readonly Tool[], api: ProjectApi | undefined) {
     this.#tools = tools;
-    this.#rights = [...new Set(tools.map(({ rights }) => rights))];
+    this.#api = api;
     for (const tool of tools) {
       this.#named.set(tool.name, [...this.#named.get(tool.name) ?? [], tool]);
     }
@@ -26,20 +28,36 @@ export class Toolbox {
 
   /** The tools that a principal may call. */
   openTo(principal: Principal): readonly Tool[] {
-    const opened = new Set(this.#rights.filter((rights) => rights.opens(principal)));
-    return this.#tools.filter(({ rights }) => opened.has(rights));
+    return this.#tools.filter(this.#openedTo(principal));
   }
 
   /** Stands for the set of tools that a principal may call: the same set, the same text. */
   mark(principal: Principal): string {
-    return this.#rights.map((rights) => rights.opens(principal) ? "1" : "0").join("");
+    const isOpen = this.#openedTo(principal);
+    return this.#tools.map((tool) => isOpen(tool) ? "1" : "0").join("");
+  }
+
+  /** Tells whether a principal may call a tool. What several tools need is found out once. */
+  #openedTo(principal: Principal): (tool: Tool) => boolean {
+    const known = new Map<string, boolean>();
+    return ({ head, sees }) => {
+      const right = "needs" in head ? `project ${head.needs}` : `${head.on} ${methodOf(head)}`;
+      const may = known.get(right) ?? isOpenTo(head, principal, this.#api);
+      known.set(right, may);
+      return sees(principal, may);
+    };
+  }
+
+  /** Whether there is a tool of this name that a principal may call. */
+  has(name: string, principal: Principal): boolean {
+    return (this.#named.get(name) ?? []).some(this.#openedTo(principal));
   }
 
   /** The tool of this name, or null. The tool itself refuses a principal that may not call it. */
   find(name: string, principal: Principal): Tool | null {
     const named = this.#named.get(name) ?? [];
     if (named.length <= 1) return named[0] ?? null;
-    return named.find(({ rights }) => rights.opens(principal)) ?? named[0] ?? null;
+    return named.find(this.#openedTo(principal)) ?? named[0] ?? null;
   }
 
   /**

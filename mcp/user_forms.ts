@@ -6,7 +6,7 @@
 import type { InputRequiredResult } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { isRecord } from "./plain_messages.ts";
-import type { ToolContext } from "./tool.ts";
+import type { ToolContext } from "./tool_call.ts";
 
 /** `muster mcp` sends this header with a call if its client can ask its user. */
 export const ELICITATION = "Muster-Elicitation";

@@ -31,7 +31,7 @@ export type Declared = Head & Declaration<z.ZodObject, z.ZodType, z.ZodType>;
 
 /** An operation on the server, whatever its input and answer are. */
 export interface AnyServerOperation {
-  readonly declared: ServerHead & Declared;
+  readonly declared: ServerHead & Omit<Declared, "http">;
   perform(services: Services, input: unknown, call: ServerCall): unknown;
 }
 
@@ -112,15 +112,21 @@ function responseOf(outcome: unknown, declared: Declared): Response {
   return value === undefined ? new Response(null, { status }) : Response.json(value, { status });
 }
 
+interface Routed {
+  readonly declared: Pick<Head, "http">;
+}
+
 /**
- * Operations in the order in which their routes are tried: a literal part of a path comes before a
- * parameter at its place.
+ * The operations that HTTP has, in the order in which their routes are tried: a literal part of a
+ * path comes before a parameter at its place.
  */
-export function inOrderOfRoutes<Operation extends { readonly declared: Head }>(
+export function inOrderOfRoutes<Operation extends { readonly declared: Partial<Head> }>(
   operations: Readonly<Record<string, Operation>>,
-): [string, Operation][] {
-  const orderOf = ({ declared: { http } }: Operation) => http.replaceAll("{", "\u{ffff}");
-  return Object.entries(operations).sort(([, one], [, other]) =>
+): [string, Operation & Routed][] {
+  const isRouted = (entry: [string, Operation]): entry is [string, Operation & Routed] =>
+    entry[1].declared.http !== undefined;
+  const orderOf = ({ declared: { http } }: Routed) => http.replaceAll("{", "\u{ffff}");
+  return Object.entries(operations).filter(isRouted).sort(([, one], [, other]) =>
     orderOf(one) < orderOf(other) ? -1 : 1
   );
 }

@@ -23,7 +23,9 @@ export function projectTable(): string {
 export async function serverTable(): Promise<string> {
   const rooms = Object.entries(SERVER_OPERATIONS).map(async ([room, load]) => {
     const operations: { readonly declared: ServerHead }[] = Object.values(await load());
-    return operations.map(({ declared }) => ({ room, ...declared }));
+    return operations.flatMap(({ declared: { http, ...declared } }) =>
+      http === undefined ? [] : [{ room, http, ...declared }]
+    );
   });
   const heads = inOrder((await Promise.all(rooms)).flat());
   const rows = heads.map(({ http, room, on, hasSlashes }) =>

@@ -210,7 +210,7 @@ export class Visit {
     const invoke = (end?: EarlyEnd) =>
       operation.invoke(services, input as z.input<Input>, {
         caller,
-        isAtPage: true,
+        via: "web",
         ...end === undefined ? {} : { end },
       });
     try {

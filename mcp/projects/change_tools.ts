@@ -6,20 +6,16 @@ import { getWorkspace } from "../../services/workspaces/operations.ts";
 import { checkinShape } from "./code_tools.ts";
 import { linesOf } from "../budget.ts";
 import { lineShape, listCut, partShape, plainPath } from "./parts.ts";
-import type { ProjectCalls } from "./project_calls.ts";
-import { projectTool, type ProjectTools } from "./project_tool.ts";
+import type { ToolCall } from "../tool_call.ts";
+import { type Tool, tool } from "../tool.ts";
 
-/** `get_diff`, `get_file_history` and `get_file_blame`. */
-export const changeTools: ProjectTools = (services) =>
-  [getDiff, getFileHistory, getFileBlame].map((tool) => tool(services));
-
-const getDiff = projectTool({
+const getDiff = tool({
   name: "get_diff",
   description:
     "Shows the changed lines between two check-ins, of one check-in, or of a workspace " +
     "against its base. Use it before you review, merge or submit. For the diff of a review, use " +
     "get_review.",
-  needs: "read",
+  does: code.getDiff,
   input: {
     from: z.string().optional().describe('The earlier check-in; the parent of "to" if absent'),
     to: z.string().optional().describe("The later check-in; the tip of the main branch if absent"),
@@ -77,7 +73,7 @@ const getDiff = projectTool({
 
 /** The ends of a diff: those of a workspace, or those that the call names. */
 async function endsOf(
-  project: ProjectCalls,
+  project: ToolCall,
   workspace: string | undefined,
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
 ) {
@@ -91,12 +87,12 @@ async function endsOf(
 
 const historyFields = historySchema.shape.checkins.unwrap().element.shape;
 
-const getFileHistory = projectTool({
+const getFileHistory = tool({
   name: "get_file_history",
   description:
     "Lists the check-ins that changed a file, newest first, over renames. Use it to see " +
     "why a file is as it is; get_checkin and get_diff show more of one.",
-  needs: "read",
+  does: code.getFileHistory,
   input: {
     filepath: z.string().min(1).describe("Full path, such as src/main.c"),
     ...checkinShape,
@@ -122,11 +118,11 @@ const getFileHistory = projectTool({
   },
 });
 
-const getFileBlame = projectTool({
+const getFileBlame = tool({
   name: "get_file_blame",
   description: "Shows for each line of a file the check-in that last changed it. Use it to find " +
     "who wrote a line and why; get_checkin shows the check-in.",
-  needs: "read",
+  does: code.getBlame,
   input: {
     filepath: z.string().min(1).describe("Full path, such as src/main.c"),
     ...checkinShape,
@@ -168,3 +164,6 @@ const getFileBlame = projectTool({
     };
   },
 });
+
+/** `get_diff`, `get_file_history` and `get_file_blame`. */
+export const changeTools: readonly Tool[] = [getDiff, getFileHistory, getFileBlame];

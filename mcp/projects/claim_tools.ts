@@ -1,12 +1,8 @@
 import { z } from "zod";
 import * as tickets from "../../services/tickets/operations.ts";
 import { claimSchema } from "../../services/tickets/schemas.ts";
-import { projectTool, type ProjectTools } from "./project_tool.ts";
+import { type Tool, tool } from "../tool.ts";
 import { generationShape, uuidShape } from "./ticket_tools.ts";
-
-/** `claim_ticket`, `release_ticket` and `submit_work`. */
-export const claimTools: ProjectTools = (services) =>
-  [claimTicket, releaseTicket, submitWork].map((tool) => tool(services));
 
 const { ticket, agent, status, workspace, generation, claimed_at, expires_at } = claimSchema.shape;
 const claimFields = { ticket, agent, status, workspace, generation, claimed_at, expires_at };
@@ -18,13 +14,13 @@ function shown({ ticket, agent, status, workspace, generation, claimed_at, expir
   return { ticket, agent, status, workspace, generation, claimed_at, expires_at };
 }
 
-const claimTicket = projectTool({
+const claimTicket = tool({
   name: "claim_ticket",
   description:
     "Takes a ticket for yourself, so that nobody else works on it, or renews your claim. " +
     "The claim is a lease until expires_at; each of your changes renews it. Then create_workspace " +
     "with the ticket. If somebody was faster, the error names the next unclaimed tickets.",
-  needs: "write",
+  does: tickets.claimTicket,
   hints: { idempotentHint: true },
   input: {
     ...uuidShape,
@@ -42,12 +38,12 @@ const claimTicket = projectTool({
   },
 });
 
-const releaseTicket = projectTool({
+const releaseTicket = tool({
   name: "release_ticket",
   description:
     "Gives back a ticket that you claimed, without a result, so that others can take it. " +
     "Say in a comment (update_ticket) what you found. If the work is done, use submit_work.",
-  needs: "write",
+  does: tickets.releaseTicket,
   input: { ...uuidShape, ...generationShape },
   output: { ...claimFields, released_at: z.string() },
   advice: { notFound: "get_my_work lists your claims" },
@@ -57,12 +53,12 @@ const releaseTicket = projectTool({
   },
 });
 
-const submitWork = projectTool({
+const submitWork = tool({
   name: "submit_work",
   description: "Hands in your work on a claimed ticket: adds the summary as a comment, sets the " +
     "ticket to Review, opens a review of the workspace and ends the claim. Commit everything first " +
     "(commit_files). Then wait for the review with read_inbox.",
-  needs: "write",
+  does: tickets.submitTicket,
   input: {
     ...uuidShape,
     summary: z.string().max(100_000).describe("What you did, for the reviewer"),
@@ -87,3 +83,6 @@ const submitWork = projectTool({
     return { data: { ...shown(claim), review: typeof review === "number" ? review : null } };
   },
 });
+
+/** `claim_ticket`, `release_ticket` and `submit_work`. */
+export const claimTools: readonly Tool[] = [claimTicket, releaseTicket, submitWork];

@@ -9,12 +9,9 @@ import { commitToWorkspace, getWorkspace } from "../../services/workspaces/opera
 import { committedSchema } from "../../services/workspaces/schemas.ts";
 import { applyHunks, type FilePatch, parsePatch } from "./patch.ts";
 import { occurrencesOf } from "./places.ts";
-import type { ProjectCalls } from "./project_calls.ts";
-import { projectTool, type ProjectTools } from "./project_tool.ts";
+import type { ToolCall } from "../tool_call.ts";
+import { type Tool, tool } from "../tool.ts";
 import { generationShape } from "./ticket_tools.ts";
-
-/** `commit_files`. */
-export const commitTools: ProjectTools = (services) => [commitFiles(services)];
 
 /** A change of a file as the repository API takes it. */
 type Change = z.output<typeof changeSchema>;
@@ -48,13 +45,13 @@ const editSchema = z.strictObject({
   new_text: z.string().describe("What replaces it"),
 });
 
-const commitFiles = projectTool({
+const commitFiles = tool({
   name: "commit_files",
   description:
     "Commits changes of files to your workspace, as one check-in: whole files (changes), " +
     "replacements in files (edits), or a unified diff (patch). Diffs and edits apply exactly or not " +
     "at all, and then nothing is committed. Then submit_work or create_review.",
-  needs: "write",
+  does: commitToWorkspace,
   input: {
     workspace: z.string().min(1).describe("Your workspace; create_workspace makes one"),
     message: z.string().min(1).max(TEXT_BOUNDS.comment).describe("What the commit does and why"),
@@ -126,7 +123,7 @@ const commitFiles = projectTool({
  *
  * @throws Invalid if the call names another
  */
-async function tipOf(project: ProjectCalls, name: string, parent: string | undefined) {
+async function tipOf(project: ToolCall, name: string, parent: string | undefined) {
   const { tip } = await project.invoke(getWorkspace, { name, max_files: 0 });
   if (parent !== undefined && !tip.startsWith(parent)) {
     throw new Invalid(`The workspace has moved on: its tip is ${tip}. Read the files again`);
@@ -169,14 +166,14 @@ class Seeking {
 /** The changes of a commit, as edits and patches make them on top of a check-in. */
 class Draft {
   readonly moved: string[] = [];
-  readonly #project: ProjectCalls;
+  readonly #project: ToolCall;
   readonly #tip: string;
   readonly #changes = new TextMap<Change>();
   readonly #faults: string[] = [];
   readonly #seeking = new Seeking();
   #size = 0;
 
-  constructor(project: ProjectCalls, tip: string) {
+  constructor(project: ToolCall, tip: string) {
     this.#project = project;
     this.#tip = tip;
   }
@@ -285,3 +282,6 @@ class Draft {
     }
   }
 }
+
+/** `commit_files`. */
+export const commitTools: readonly Tool[] = [commitFiles];

@@ -2,17 +2,13 @@ import { z } from "zod";
 import * as code from "../../services/code/operations.ts";
 import { branchesSchema, checkinDetailSchema, checkinSchema } from "../../services/code/schemas.ts";
 import { listCut, partShape } from "./parts.ts";
-import { projectTool, type ProjectTools } from "./project_tool.ts";
+import { type Tool, tool } from "../tool.ts";
 
-/** `get_timeline`, `get_checkin` and `list_branches`. */
-export const historyTools: ProjectTools = (services) =>
-  [getTimeline, getCheckin, listBranches].map((tool) => tool(services));
-
-const getTimeline = projectTool({
+const getTimeline = tool({
   name: "get_timeline",
   description: "Lists check-ins, newest first. Use it to see what others did lately; then " +
     "get_checkin or get_diff shows one in detail.",
-  needs: "read",
+  does: code.getTimeline,
   input: {
     branch: z.string().default("").describe("Only check-ins of this branch; all if empty"),
     ...partShape(25, "check-ins"),
@@ -38,10 +34,10 @@ const getTimeline = projectTool({
 
 const { files_changed, ...checkinFields } = checkinDetailSchema.shape;
 
-const getCheckin = projectTool({
+const getCheckin = tool({
   name: "get_checkin",
   description: "Shows a check-in and the files that it changes. get_diff shows the changed lines.",
-  needs: "read",
+  does: code.getCheckin,
   input: {
     uuid: z.string().min(1).describe("Hash or prefix of it, branch or tag"),
     ...partShape(500, "files"),
@@ -68,11 +64,11 @@ const getCheckin = projectTool({
   },
 });
 
-const listBranches = projectTool({
+const listBranches = tool({
   name: "list_branches",
   description: "Lists the branches, open and closed, the one with the newest check-in first. A " +
     "workspace is the branch workspace/NAME.",
-  needs: "read",
+  does: code.listBranches,
   input: partShape(100, "branches"),
   output: { branches: branchesSchema.shape.branches, total: z.int() },
   async run({ limit, offset }, project) {
@@ -84,3 +80,6 @@ const listBranches = projectTool({
     };
   },
 });
+
+/** `get_timeline`, `get_checkin` and `list_branches`. */
+export const historyTools: readonly Tool[] = [getTimeline, getCheckin, listBranches];

@@ -2,68 +2,46 @@ import { z } from "zod";
 import * as operations from "../../services/projects/operations.ts";
 import { pageFields, projectSchema } from "../../services/projects/schemas.ts";
 import { reachableSchema } from "../../routes/projects/reachable_schema.ts";
-import { defineTool, type Tool } from "../tool.ts";
-import { fit, maxCharsShape, moreShape } from "../budget.ts";
-import { partShape } from "./parts.ts";
-import { projectTool, type ProjectTools, type ProjectToolServices } from "./project_tool.ts";
+import { type Tool, tool } from "../tool.ts";
+import { listCut, partShape } from "./parts.ts";
 
-/** `list_projects` and `get_project`. */
-export const projectTools: ProjectTools = (
-  services,
-) => [listProjects(services), getProject(services)];
+const { slug, name, description, visibility, archived, channel, rights } = reachableSchema.shape;
+const listed = { slug, name, description, visibility, archived, channel, rights };
 
-function listProjects({ api }: ProjectToolServices): Tool {
-  const { slug, name, description, visibility, archived, channel, rights } = reachableSchema.shape;
-  const listed = { slug, name, description, visibility, archived, channel, rights };
-  return defineTool({
-    name: "list_projects",
-    description: "Lists the projects that you may see, with your rights in each. Start here: " +
-      "every other tool for projects takes the slug of one. Then call get_my_work or list_tickets.",
-    resource: {
-      opens: ({ kind, scopes }) => kind !== "guest" && (kind === "operator" || scopes.has("read")),
-      require: () => {},
-    },
-    readOnly: true,
-    hints: { openWorldHint: false },
-    input: {
-      slug: z.string().optional().describe("Only this project"),
-      ...partShape(100, "projects"),
-      ...maxCharsShape,
-    },
-    output: z.object({
-      projects: z.array(z.object(listed)),
-      total: pageFields.total,
-      ...moreShape,
-    }),
-    run({ slug, limit, offset, max_chars: maxCharacters }, { caller: { principal } }) {
-      const part = slug === undefined ? { limit, offset } : { limit: MAX_PROJECTS, offset: 0 };
-      const found = api.reachable(principal, part);
-      const named = found.projects.filter((one) => slug === undefined || one.slug === slug);
-      const projects = named.map((
-        { slug, name, description, visibility, archived, channel, rights },
-      ) => ({ slug, name, description, visibility, archived, channel, rights }));
-      const total = slug === undefined ? found.total : projects.length;
-      const cut = {
-        field: "projects",
-        noun: "projects",
-        first: part.offset,
-        total,
-        next: (position: number) => ({ offset: position }),
-      };
-      return fit({ projects, total }, [cut], maxCharacters);
-    },
-  });
-}
+const listProjects = tool({
+  name: "list_projects",
+  description: "Lists the projects that you may see, with your rights in each. Start here: " +
+    "every other tool for projects takes the slug of one. Then call get_my_work or list_tickets.",
+  does: operations.getProject,
+  // Also those who see none yet.
+  sees: ({ kind, scopes }) => kind !== "guest" && (kind === "operator" || scopes.has("read")),
+  input: {
+    slug: z.string().optional().describe("Only this project"),
+    ...partShape(100, "projects"),
+  },
+  output: { projects: z.array(z.object(listed)), total: pageFields.total },
+  run({ slug, limit, offset }, { api, principal }) {
+    const part = slug === undefined ? { limit, offset } : { limit: MAX_PROJECTS, offset: 0 };
+    const found = api.reachable(principal, part);
+    const named = found.projects.filter((one) => slug === undefined || one.slug === slug);
+    const projects = named.map((
+      { slug, name, description, visibility, archived, channel, rights },
+    ) => ({ slug, name, description, visibility, archived, channel, rights }));
+    const total = slug === undefined ? found.total : projects.length;
+    const cut = listCut("projects", "projects", { first: part.offset, total });
+    return { data: { projects, total }, cuts: [cut] };
+  },
+});
 
 /** More projects than one server has. */
 const MAX_PROJECTS = 100_000;
 
-const getProject = projectTool({
+const getProject = tool({
   name: "get_project",
   description:
     "Shows a project with figures of its repository: how many check-ins, tickets, wiki " +
     "pages and branches it has, and when it last changed. Use it to get an overview.",
-  needs: "read",
+  does: operations.getProject,
   input: {},
   output: {
     ...projectSchema.shape,
@@ -81,7 +59,7 @@ const getProject = projectTool({
   },
   async run(_input, project) {
     const view = await project.invoke(operations.getProject, {});
-    const figures = await project.figures();
+    const figures = await project.api.figures(project.slug, project.context.caller);
     return {
       data: {
         ...view,
@@ -100,3 +78,6 @@ const getProject = projectTool({
     };
   },
 });
+
+/** `list_projects` and `get_project`. */
+export const projectTools: readonly Tool[] = [listProjects, getProject];

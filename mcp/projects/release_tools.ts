@@ -4,18 +4,14 @@ import { createdTagSchema, tagsSchema } from "../../services/code/schemas.ts";
 import * as releases from "../../services/releases/operations.ts";
 import { releaseSchema } from "../../services/releases/schemas.ts";
 import { listCut, partShape } from "./parts.ts";
-import { projectTool, type ProjectTools } from "./project_tool.ts";
+import { type Tool, tool } from "../tool.ts";
 
-/** Tags and releases. */
-export const releaseTools: ProjectTools = (services) =>
-  [listTags, createTag, listReleases, createRelease].map((tool) => tool(services));
-
-const listTags = projectTool({
+const listTags = tool({
   name: "list_tags",
   description:
     "Lists the tags of check-ins, newest first. For versions with notes and files, use " +
     "list_releases.",
-  needs: "read",
+  does: code.listTags,
   input: partShape(100, "tags"),
   output: { tags: tagsSchema.shape.tags, total: z.int() },
   async run({ limit, offset }, project) {
@@ -33,11 +29,11 @@ const tagShape = {
     .describe("Hash, branch or tag; the tip of the main branch if absent"),
 };
 
-const createTag = projectTool({
+const createTag = tool({
   name: "create_tag",
   description:
     "Tags a check-in. For a version with notes, use create_release, which makes its tag.",
-  needs: "write",
+  does: code.createTag,
   input: {
     name: z.string().min(1).max(100).describe("Letters, digits and . _ + -, such as v1.2.0"),
     ...tagShape,
@@ -52,10 +48,10 @@ const createTag = projectTool({
 
 const { body_html: _html, ...releaseFields } = releaseSchema.shape;
 
-const listReleases = projectTool({
+const listReleases = tool({
   name: "list_releases",
   description: "Lists the releases with their notes and files, newest first.",
-  needs: "read",
+  does: releases.listReleases,
   input: partShape(25, "releases"),
   output: { releases: z.array(z.object(releaseFields)), total: z.int() },
   async run({ limit, offset }, project) {
@@ -70,12 +66,12 @@ const listReleases = projectTool({
 
 const { body: _body, assets: _assets, ...madeFields } = releaseFields;
 
-const createRelease = projectTool({
+const createRelease = tool({
   name: "create_release",
   description:
     "Makes a release: a version with notes, and its tag. A draft is seen only by those who " +
     "may write, and gets its tag when it is published.",
-  needs: "write",
+  does: releases.createRelease,
   input: {
     tag_name: z.string().min(1).max(100).describe("Such as v1.2.0"),
     name: z.string().max(200).optional().describe("By default, the tag's name"),
@@ -95,3 +91,6 @@ const createRelease = projectTool({
     return { data: release };
   },
 });
+
+/** Tags and releases. */
+export const releaseTools: readonly Tool[] = [listTags, createTag, listReleases, createRelease];

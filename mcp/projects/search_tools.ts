@@ -3,10 +3,7 @@ import { searchProject } from "../../services/search/operations.ts";
 import { GROUPS } from "../../services/search/schemas.ts";
 import { Invalid } from "../../services/errors.ts";
 import { listCut, partShape } from "./parts.ts";
-import { projectTool, type ProjectTools } from "./project_tool.ts";
-
-/** `search_code`. */
-export const searchTools: ProjectTools = (services) => [searchCode(services)];
+import { type Tool, tool } from "../tool.ts";
 
 const KINDS = ["code", "checkin", "ticket", "wiki", "technote", "forum"] as const;
 
@@ -15,12 +12,12 @@ const DEFAULT_KINDS = ["code", "checkin", "ticket", "wiki"] as const;
 
 const match = z.looseObject({ snippet: z.string().describe("Text around the match") });
 
-const searchCode = projectTool({
+const searchCode = tool({
   name: "search_code",
   description: "Searches for words in files, check-in comments, tickets with their comments and " +
     'wiki pages, best matches first. All words must occur; "a phrase", prefix* and -without also ' +
     "work. Use it to find where something is, then read_file, get_ticket or get_wiki_page.",
-  needs: "read",
+  does: searchProject,
   input: {
     query: z.string().min(1).max(1000).describe("Words to look for"),
     kind: z.enum(KINDS).optional().describe("Search only this; with it, offset reads on"),
@@ -71,3 +68,6 @@ const searchCode = projectTool({
 function withoutHighlights({ highlights: _, ...match }: { readonly highlights: unknown }) {
   return match;
 }
+
+/** `search_code`. */
+export const searchTools: readonly Tool[] = [searchCode];

@@ -2,13 +2,8 @@ import { z } from "zod";
 import { listReviews } from "../../services/reviews/operations.ts";
 import { listClaims, listUnclaimedTickets } from "../../services/tickets/operations.ts";
 import { listWorkspaces } from "../../services/workspaces/operations.ts";
-import { defineTool, type Tool, type ToolContext } from "../tool.ts";
-import { fit, maxCharsShape, moreShape } from "../budget.ts";
-import { ProjectCalls } from "./project_calls.ts";
-import type { ProjectTools, ProjectToolServices } from "./project_tool.ts";
-
-/** `get_my_work`. */
-export const workTools: ProjectTools = (services) => [getMyWork(services)];
+import { type Tool, tool } from "../tool.ts";
+import type { ToolCall } from "../tool_call.ts";
 
 /** Most projects that one answer looks at, and most entries of each list that it reads in one. */
 const MAX_PROJECTS = 50;
@@ -55,63 +50,56 @@ const output = {
 
 type Work = Omit<z.output<z.ZodObject<typeof output>>, "you">;
 
-function getMyWork({ api, rights }: ProjectToolServices): Tool {
-  return defineTool({
-    name: "get_my_work",
-    description: "Shows what is yours, in one project or in all: tickets that you hold, your " +
-      "workspaces and reviews, reviews that wait for your verdict, and how many tickets are free. " +
-      "Call it when you begin or resume work. If nothing is yours: list_tickets with unclaimed.",
-    resource: rights.write,
-    readOnly: true,
-    hints: { openWorldHint: false },
-    input: {
-      slug: z.string().optional().describe("Only this project; all of yours if absent"),
-      ...maxCharsShape,
-    },
-    output: z.object({ ...output, ...moreShape }),
-    advice: { notFound: "list_projects names your projects" },
-    async run({ slug, max_chars: maxCharacters }, context) {
-      const { principal } = context.caller;
-      const { projects, total } = slug === undefined
-        ? api.reachable(principal, { offset: 0, limit: MAX_PROJECTS })
-        : { projects: [{ slug, rights: ["write" as const] }], total: 1 };
-      const work: Work = { claims: [], workspaces: [], reviews: [], to_review: [], unclaimed: [] };
-      for (const project of projects) {
-        if (project.rights.some((right) => right === "write")) {
-          await addWork(work, new ProjectCalls(api, project.slug, context), context);
-        }
+const getMyWork = tool({
+  name: "get_my_work",
+  description: "Shows what is yours, in one project or in all: tickets that you hold, your " +
+    "workspaces and reviews, reviews that wait for your verdict, and how many tickets are free. " +
+    "Call it when you begin or resume work. If nothing is yours: list_tickets with unclaimed.",
+  does: { declared: { ...listClaims.declared, needs: "write" } },
+  input: {
+    slug: z.string().optional().describe("Only this project; all of yours if absent"),
+  },
+  output,
+  advice: { notFound: "list_projects names your projects" },
+  async run({ slug }, call) {
+    const { api, principal } = call;
+    const { projects, total } = slug === undefined
+      ? api.reachable(principal, { offset: 0, limit: MAX_PROJECTS })
+      : { projects: [{ slug, rights: ["write" as const] }], total: 1 };
+    const work: Work = { claims: [], workspaces: [], reviews: [], to_review: [], unclaimed: [] };
+    for (const project of projects) {
+      if (project.rights.some((right) => right === "write")) {
+        await addWork(work, call.in(project.slug));
       }
-      const skipped = total > projects.length
-        ? { skipped: `Only the first ${MAX_PROJECTS} projects; name the others in "slug"` }
-        : {};
-      const { claims, workspaces, reviews, to_review, unclaimed } = work;
-      const data = {
-        you: principal.name,
-        claims,
-        workspaces,
-        to_review,
-        reviews,
-        unclaimed: unclaimed.filter(({ tickets }) => tickets > 0),
-        ...skipped,
-      };
-      const fields = ["unclaimed", "reviews", "to_review", "workspaces", "claims"] as const;
-      const cuts = fields.map((field) => ({ field, noun: field, total: data[field].length }));
-      return fit(data, cuts, maxCharacters);
-    },
-  });
-}
+    }
+    const skipped = total > projects.length
+      ? { skipped: `Only the first ${MAX_PROJECTS} projects; name the others in "slug"` }
+      : {};
+    const { claims, workspaces, reviews, to_review, unclaimed } = work;
+    const data = {
+      you: principal.name,
+      claims,
+      workspaces,
+      to_review,
+      reviews,
+      unclaimed: unclaimed.filter(({ tickets }) => tickets > 0),
+      ...skipped,
+    };
+    const fields = ["unclaimed", "reviews", "to_review", "workspaces", "claims"] as const;
+    return {
+      data,
+      cuts: fields.map((field) => ({ field, noun: field, total: data[field].length })),
+    };
+  },
+});
 
 /** Adds what is the caller's in one project. */
-async function addWork(
-  work: Work,
-  project: ProjectCalls,
-  { caller: { principal: { name } } }: ToolContext,
-): Promise<void> {
+async function addWork(work: Work, project: ToolCall): Promise<void> {
   const part = { offset: 0, limit: MAX_ENTRIES };
   const at = { project: project.slug };
   const claims = await project.part(
     part,
-    (page) => project.invoke(listClaims, { agent_id: name, ...page }),
+    (page) => project.invoke(listClaims, { agent_id: project.principal.name, ...page }),
     ({ claims }) => claims,
   );
   work.claims.push(...claims.entries.map((claim) => ({
@@ -143,7 +131,7 @@ async function addWork(
 }
 
 async function reviewsOf(
-  project: ProjectCalls,
+  project: ToolCall,
   query: z.input<typeof listReviews.declared.input>,
 ) {
   const { entries } = await project.part(
@@ -155,3 +143,6 @@ async function reviewsOf(
     { project: project.slug, id, title, status, round, agent_id, workspace }
   ));
 }
+
+/** `get_my_work`. */
+export const workTools: readonly Tool[] = [getMyWork];

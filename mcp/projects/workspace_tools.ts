@@ -12,21 +12,8 @@ import {
 } from "../../services/workspaces/schemas.ts";
 import { changeShape } from "./commit_tools.ts";
 import { listCut, partShape } from "./parts.ts";
-import { projectTool, type ProjectTools } from "./project_tool.ts";
+import { type Tool, tool } from "../tool.ts";
 import { generationShape } from "./ticket_tools.ts";
-
-/** Workspaces: branches on which agents work. `commit_files` has a file of its own. */
-export const workspaceTools: ProjectTools = (services) =>
-  [
-    listWorkspaces,
-    getWorkspace,
-    createWorkspace,
-    updateWorkspace,
-    mergeWorkspace,
-    abandonWorkspace,
-    restoreWorkspace,
-    takeOverWorkspace,
-  ].map((tool) => tool(services));
 
 const nameShape = { name: z.string().min(1).describe("The workspace") };
 
@@ -34,11 +21,11 @@ const OWN = "create_workspace makes one of your own";
 
 const FIND = { notFound: "list_workspaces shows the workspaces" };
 
-const listWorkspaces = projectTool({
+const listWorkspaces = tool({
   name: "list_workspaces",
   description: "Lists workspaces, newest first: who works on what, on how many files, and which " +
     "others change the same files (overlaps). get_my_work shows your own.",
-  needs: "read",
+  does: workspaces.listWorkspaces,
   input: {
     status: z.enum(["active", "merged", "abandoned", "all"]).default("active"),
     agent: z.string().min(1).max(200).optional()
@@ -60,13 +47,13 @@ const listWorkspaces = projectTool({
   },
 });
 
-const getWorkspace = projectTool({
+const getWorkspace = tool({
   name: "get_workspace",
   description:
     "Shows a workspace: its owner, ticket, base and tip, the files that it changes, and " +
     "which other workspaces change the same files, with the conflicts of a trial merge. get_diff " +
     "with workspace shows the changed lines.",
-  needs: "read",
+  does: workspaces.getWorkspace,
   input: { ...nameShape, ...partShape(500, "files") },
   output: {
     ...detailedSchema.shape,
@@ -86,12 +73,12 @@ const getWorkspace = projectTool({
   },
 });
 
-const createWorkspace = projectTool({
+const createWorkspace = tool({
   name: "create_workspace",
   description:
     "Makes a workspace, a branch workspace/NAME of your own, for your commits. Claim the " +
     "ticket first and name it here. Then commit_files.",
-  needs: "write",
+  does: workspaces.createWorkspace,
   input: {
     name: z.string().min(1).max(199)
       .describe("Letters, digits, dots, underscores and hyphens, such as fix-login"),
@@ -110,13 +97,13 @@ const createWorkspace = projectTool({
   },
 });
 
-const updateWorkspace = projectTool({
+const updateWorkspace = tool({
   name: "update_workspace",
   description:
     "Merges another branch, by default the main one, into your workspace. Do this when " +
     "your work conflicts. If the error lists conflicts, call again with changes: for each path the " +
     "whole file as it should be.",
-  needs: "write",
+  does: workspaces.updateWorkspace,
   input: {
     ...nameShape,
     source: z.string().optional().describe("The branch to merge in; the main one if absent"),
@@ -144,13 +131,13 @@ const updateWorkspace = projectTool({
   },
 });
 
-const mergeWorkspace = projectTool({
+const mergeWorkspace = tool({
   name: "merge_workspace",
   description:
     "Merges a workspace into another branch, by default the main one, closes it and its " +
     "ticket. Branch protection may require an approved review and passed checks first. For an " +
     "approved review that CI must test, use land_review.",
-  needs: "write",
+  does: workspaces.mergeWorkspace,
   input: {
     ...nameShape,
     target_branch: z.string().optional().describe("The main branch if absent"),
@@ -178,12 +165,12 @@ const mergeWorkspace = projectTool({
   },
 });
 
-const abandonWorkspace = projectTool({
+const abandonWorkspace = tool({
   name: "abandon_workspace",
   description:
     "Closes your workspace without merging it. Its check-ins stay, and restore_workspace " +
     "opens it again. Your claim stays: release_ticket gives the ticket back.",
-  needs: "write",
+  does: workspaces.abandonWorkspace,
   hints: { destructiveHint: true },
   input: { ...nameShape, ...generationShape },
   output: stateSchema.shape,
@@ -193,10 +180,10 @@ const abandonWorkspace = projectTool({
   },
 });
 
-const restoreWorkspace = projectTool({
+const restoreWorkspace = tool({
   name: "restore_workspace",
   description: "Opens an abandoned workspace of yours again, with its check-ins.",
-  needs: "write",
+  does: workspaces.restoreWorkspace,
   input: { ...nameShape, ...generationShape },
   output: stateSchema.shape,
   advice: { notFound: 'list_workspaces with status "abandoned" shows them' },
@@ -205,12 +192,12 @@ const restoreWorkspace = projectTool({
   },
 });
 
-const takeOverWorkspace = projectTool({
+const takeOverWorkspace = tool({
   name: "take_over_workspace",
   description:
     "Makes the workspace of another agent yours, after you have claimed its ticket. Use it " +
     "to continue work that somebody left; else create_workspace.",
-  needs: "write",
+  does: workspaces.takeOverWorkspace,
   input: { ...nameShape, ...generationShape },
   output: stateSchema.shape,
   advice: FIND,
@@ -218,3 +205,15 @@ const takeOverWorkspace = projectTool({
     return { data: await project.invoke(workspaces.takeOverWorkspace, input) };
   },
 });
+
+/** Workspaces: branches on which agents work. `commit_files` has a file of its own. */
+export const workspaceTools: readonly Tool[] = [
+  listWorkspaces,
+  getWorkspace,
+  createWorkspace,
+  updateWorkspace,
+  mergeWorkspace,
+  abandonWorkspace,
+  restoreWorkspace,
+  takeOverWorkspace,
+];

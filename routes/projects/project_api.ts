@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Services } from "../../services/daemon/mod.ts";
 import { NotFound } from "../../services/errors.ts";
 import type { Statistics } from "../../services/fossil/mod.ts";
+import type { QueryResult } from "../../services/fossil/sql/mod.ts";
 import type { Action, Caller, Principal } from "../../services/identity/mod.ts";
 import { accessOf, accessProject } from "../../services/projects/mod.ts";
 import type { ValueOf } from "../../services/identity/operation.ts";
@@ -55,6 +56,23 @@ export class ProjectApi {
     const access = accessProject(projects, slug, principal);
     access.require("read");
     return await repositories.read(access.project, (repository) => repository.statistics());
+  }
+
+  /**
+   * Runs a statement of SQL that only reads on a project's repository.
+   *
+   * @param query.signal ends it
+   * @throws {ServiceError} the caller may not read the project, or the statement is refused
+   */
+  async query(
+    slug: string,
+    query: { readonly sql: string; readonly signal: AbortSignal },
+    caller: Caller,
+  ): Promise<QueryResult> {
+    const { projects, sqlQueries } = this.#services.hosting;
+    const access = accessProject(projects, slug, caller.principal);
+    access.require("read");
+    return await sqlQueries.run({ project: access.project, caller, ...query });
   }
 
   /**

@@ -114,6 +114,22 @@ export const getAgent = serverOperation({
   refusals: [unknown],
 }, (services: AgentServices, { nick }) => described(services, nick));
 
+export const countAgents = serverOperation(
+  {
+    on: "coordination",
+    summary: "Count the agents",
+    input: z.object({}),
+    ok: {
+      schema: z.object({
+        active: z.int().meta({ description: "Those that are not revoked" }),
+        total: z.int(),
+      }),
+      description: "How many there are",
+    },
+  },
+  ({ agents }: { readonly agents: Pick<Agents, "counts"> }) => agents.counts(),
+);
+
 export const registerAgent = serverOperation({
   http: "POST /v1/agents/register",
   on: "server",
@@ -123,7 +139,11 @@ export const registerAgent = serverOperation({
   example: { nick: "scout", channels: ["general"] },
   ok: { schema: credentialsSchema, description: "The agent's IRC credentials" },
   refusals: [contradicts],
-}, ({ agents }: AgentServices, request, { caller }) => agents.register(request, caller));
+}, (
+  { agents }: { readonly agents: Pick<Agents, "register"> },
+  request,
+  { caller },
+) => agents.register(request, caller));
 
 export const rotateAgent = serverOperation(
   {

@@ -1,23 +1,39 @@
 import { NO_CHANNELS } from "./types.ts";
 import { z } from "zod";
 import type { Agents } from "../agents/mod.ts";
-import { Conflict, NotFound, TimedOut, TooLarge, TooMany, Unavailable } from "../errors.ts";
+import {
+  Conflict,
+  Invalid,
+  NotFound,
+  TimedOut,
+  TooLarge,
+  TooMany,
+  Unavailable,
+} from "../errors.ts";
+import { speakerName } from "../identity/mod.ts";
 import { SerializedJson, serverOperation, WithHeaders } from "../identity/server_operation.ts";
 import { CHANNEL_ARGUMENT_PATTERN } from "../irc/mod.ts";
 import type { Gap } from "../messages/mod.ts";
 import { nickSchema, sinceSchema, spokenTextSchema } from "../messages/schemas.ts";
 import { waitSchema, wholeNumber } from "../validation/schemas.ts";
-import type { Bridge } from "./bridge.ts";
+import {
+  addressed,
+  type AddresseeServices,
+  addresseesSchema,
+  named,
+  requireAddressees,
+} from "./addressees.ts";
+import { type Bridge, readChannelName } from "./bridge.ts";
+import { formatEnvelope, parseEnvelope } from "./envelope.ts";
 
 /** What the operations on channels call. */
-interface ChannelServices {
+interface ChannelServices<Called extends keyof Bridge> {
   /** Null if the configuration turns the bridge off. */
-  readonly bridge: Bridge | null;
-  readonly agents: Pick<Agents, "touchNick">;
+  readonly bridge: Pick<Bridge, Called> | null;
 }
 
 /** @throws NotFound */
-function running({ bridge }: Pick<ChannelServices, "bridge">): Bridge {
+function running<Part>({ bridge }: { readonly bridge: Part | null }): Part {
   if (bridge !== null) return bridge;
   throw new NotFound(NO_CHANNELS);
 }
@@ -40,6 +56,9 @@ const messageSchema = z.object({
     example: "2026-11-20T23:18:00.123456Z",
   }),
 }).meta({ id: "ChannelMessage" });
+
+/** A message of a channel. */
+export type MessageView = z.output<typeof messageSchema>;
 
 const byChannel = z.object({
   channel: z.string().meta({
@@ -65,30 +84,53 @@ export const listChannels = serverOperation({
   input: z.object({}),
   ok: { schema: z.array(z.string()), description: "Names with #, sorted" },
   refusals: [unknown, isAway],
-}, async (services: ChannelServices, _input, { caller }) => {
+}, async (services: ChannelServices<"whenReady" | "channels">, _input, { caller }) => {
   const bridge = running(services);
   await bridge.whenReady();
   return bridge.channels(caller);
 });
 
-export const joinChannel = serverOperation({
-  http: "POST /v1/channels/{channel}/join",
+export const describeChannels = serverOperation({
   on: "coordination",
-  whileFull: true,
-  summary: "Have the bridge join a channel",
-  input: byChannel,
-  done: "Joined",
-  refusals: [unknown, refused, isBusy, isAway, isLate],
-}, (services: ChannelServices, { channel }, { caller }) => running(services).join(channel, caller));
+  summary: "List the bridge's channels with their topics and how many are in them",
+  input: z.object({}),
+  ok: {
+    schema: z.array(z.object({ name: z.string(), members: z.int(), topic: z.string() })),
+    description: "By name",
+  },
+  refusals: [unknown, isAway],
+}, async (services: ChannelServices<"whenReady" | "summaries">, _input, { caller }) => {
+  const bridge = running(services);
+  await bridge.whenReady();
+  return bridge.summaries(caller);
+});
 
-export const leaveChannel = serverOperation({
-  http: "DELETE /v1/channels/{channel}",
-  on: "coordination",
-  summary: "Have the bridge leave a channel",
-  input: byChannel,
-  done: "Left",
-  refusals: [unknown, isLate],
-}, (services: ChannelServices, { channel }, { caller }) => running(services).part(channel, caller));
+export const joinChannel = serverOperation(
+  {
+    http: "POST /v1/channels/{channel}/join",
+    on: "coordination",
+    whileFull: true,
+    summary: "Have the bridge join a channel",
+    input: byChannel,
+    done: "Joined",
+    refusals: [unknown, refused, isBusy, isAway, isLate],
+  },
+  (services: ChannelServices<"join">, { channel }, { caller }) =>
+    running(services).join(channel, caller),
+);
+
+export const leaveChannel = serverOperation(
+  {
+    http: "DELETE /v1/channels/{channel}",
+    on: "coordination",
+    summary: "Have the bridge leave a channel",
+    input: byChannel,
+    done: "Left",
+    refusals: [unknown, isLate],
+  },
+  (services: ChannelServices<"part">, { channel }, { caller }) =>
+    running(services).part(channel, caller),
+);
 
 export const readChannel = serverOperation({
   http: "GET /v1/channels/{channel}/messages",
@@ -116,7 +158,7 @@ export const readChannel = serverOperation({
       "of the oldest that is there, or `none`",
   },
   refusals: [unknown, refused, isBusy, isAway, isLate],
-}, async (services: ChannelServices, asked, { caller, end }) => {
+}, async (services: ChannelServices<"messagesAsJson">, asked, { caller, end }) => {
   const { channel, wait_seconds: waitSeconds = 0, ...range } = asked;
   const gaps: Gap[] = [];
   const onGap = range.since === undefined ? undefined : (gap: Gap) => void gaps.push(gap);
@@ -148,9 +190,60 @@ export const postToChannel = serverOperation(
     done: "Delivered to IRC",
     refusals: [unknown, refused, { error: TooLarge }, isBusy, isLate],
   },
-  (services: ChannelServices, { channel, ...post }, { caller }) =>
+  (services: ChannelServices<"post">, { channel, ...post }, { caller }) =>
     running(services).post(channel, post, caller),
 );
+
+export const sendMessage = serverOperation({
+  on: "coordination",
+  changes: true,
+  summary: "Send a typed message, an envelope, to a channel, or plain words to some in it",
+  input: z.object({
+    channel: z.string(),
+    type: z.string().regex(/^[^\s\p{Cc}]{1,100}$/u, {
+      error: "must be 1 to 100 characters without space or control character",
+    }).max(100).meta({ pattern: "^[^\\x00-\\x20\\x7f-\\xa0]+$" }).optional(),
+    payload: z.looseObject({}).meta({ additionalProperties: true }).optional(),
+    to: addresseesSchema.optional(),
+    text: z.string().optional(),
+  }),
+  ok: {
+    schema: z.object({
+      channel: z.string(),
+      envelope_id: z.string().optional(),
+      not_reached: z.array(z.string()).optional(),
+    }),
+    description: "It was said, and which agents it did not reach",
+  },
+  refusals: [unknown, refused, { error: TooLarge }, isBusy, isLate],
+}, async (
+  services: ChannelServices<"nick" | "post" | "users"> & AddresseeServices,
+  { channel, type, payload, to, text },
+  { caller },
+) => {
+  const bridge = running(services);
+  const name = readChannelName(channel);
+  if (type === undefined && text === undefined) {
+    throw new Invalid('"type" is required, or "text" for plain words');
+  }
+  if (text !== undefined && (type !== undefined || payload !== undefined)) {
+    throw new Invalid('"text" cannot be given together with "type" or "payload"');
+  }
+  const users = () => bridge.users(name, caller);
+  if (to !== undefined) await requireAddressees(services, { channel: name, to, users });
+  const from = speakerName(caller.principal, null) ?? bridge.nick;
+  const message = type === undefined
+    ? addressed(text ?? "", to)
+    : formatEnvelope({ type, from, to, payload }, Date.now());
+  await bridge.post(name, { text: message }, caller);
+  const id = type === undefined ? undefined : parseEnvelope(message)?.id;
+  const missed = named(to).filter((nick) => services.inboxes.reaches(nick, name) === false);
+  return {
+    channel: name,
+    ...id === undefined ? {} : { envelope_id: id },
+    ...missed.length === 0 ? {} : { not_reached: missed },
+  };
+});
 
 export const announcePresence = serverOperation({
   http: "POST /v1/channels/{channel}/presence",
@@ -162,7 +255,11 @@ export const announcePresence = serverOperation({
   example: { nick: "ann" },
   done: "Noted",
   refusals: [unknown],
-}, async (services: ChannelServices, { channel, nick }, { caller }) => {
+}, async (
+  services: ChannelServices<"presence"> & { readonly agents: Pick<Agents, "touchNick"> },
+  { channel, nick },
+  { caller },
+) => {
   await running(services).presence(channel, nick, caller);
   services.agents.touchNick(nick);
 });
@@ -176,5 +273,6 @@ export const listChannelUsers = serverOperation(
     ok: { schema: z.array(z.string()), description: "Nicks, sorted" },
     refusals: [unknown, isAway],
   },
-  (services: ChannelServices, { channel }, { caller }) => running(services).users(channel, caller),
+  (services: ChannelServices<"users">, { channel }, { caller }) =>
+    running(services).users(channel, caller),
 );

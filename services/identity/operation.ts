@@ -125,7 +125,7 @@ type Run<Services, Input, Call, Result> = (
  * from the declaration.
  */
 export class Operation<
-  Declared extends Head & Declaration<Input, z.ZodType, z.ZodType>,
+  Declared extends Declaration<Input, z.ZodType, z.ZodType>,
   Input extends z.ZodObject,
   Services,
   Call,

@@ -7,6 +7,7 @@ import {
   type Outcome,
   type ValueOf,
   valueOf,
+  WithHeaders,
 } from "./operation.ts";
 import type { Caller } from "./principal.ts";
 import { type Gates, requireServerCall, type ServerAccess } from "./server_access.ts";
@@ -14,7 +15,11 @@ import { type Gates, requireServerCall, type ServerAccess } from "./server_acces
 export { Created, SerializedJson, WithHeaders } from "./operation.ts";
 
 /** The head of an operation on the server. */
-export interface ServerHead extends Head {
+export interface ServerHead extends Omit<Head, "http"> {
+  /** Absent: only callers in this process, such as tools, have the operation. */
+  readonly http?: Head["http"];
+  /** Whether an operation that HTTP lacks changes something. */
+  readonly changes?: true;
   readonly on: ServerAccess["on"];
   /**
    * Whether it may take long, for news or for another program, so that its caller may leave it:
@@ -25,6 +30,12 @@ export interface ServerHead extends Head {
   readonly runsOn?: "leader";
 }
 
+/** The method of a call over HTTP, or of one that is allowed as much. */
+export function methodOf({ http, changes }: Pick<ServerHead, "http" | "changes">): string {
+  if (http === undefined) return changes ? "POST" : "GET";
+  return http.slice(0, http.indexOf(" "));
+}
+
 /** Who calls an operation on the server. */
 export interface ServerCall {
   readonly caller: Caller;
@@ -32,6 +43,18 @@ export interface ServerCall {
   readonly end: EarlyEnd;
   /** Whether the caller gets nothing of the value, so that it has read nothing: HEAD over HTTP. */
   readonly isPeek?: boolean;
+  /**
+   * Through what the caller came, if not the API: a tool, a form that its client showed its user, or
+   * a web page, where a session has the rights of its account.
+   */
+  readonly via?: "mcp" | "elicitation" | "web";
+}
+
+/** A call from inside this process. */
+export interface InnerCall extends Omit<ServerCall, "end"> {
+  readonly end?: EarlyEnd;
+  /** Gets the header fields that an answer over HTTP would have. */
+  onHeaders?(headers: Readonly<Record<string, string>>): void;
 }
 
 /** An operation on the server. */
@@ -50,30 +73,28 @@ export class ServerOperation<
   /**
    * Calls the operation from inside this process, as a request over HTTP would.
    *
-   * @param call `isAtPage`: whether a web page calls, where a session has the rights of its account
    * @throws Invalid naming the wrong field; Forbidden; Halted; Unavailable if the disk is nearly full;
    * the refusal of the operation
    */
   async invoke(
     services: Services & { readonly agents: Pick<Gates, "halts"> } & Pick<Gates, "space">,
     given: z.input<Input>,
-    { caller, end = new EarlyEnd(), isAtPage = false }:
-      & Pick<ServerCall, "caller">
-      & Partial<ServerCall>
-      & { readonly isAtPage?: boolean },
+    { onHeaders, end = new EarlyEnd(), ...call }: InnerCall,
   ): Promise<ValueOf<Ok, New>> {
-    const { http, ...access } = this.declared;
-    const method = http.slice(0, http.indexOf(" "));
     const { agents: { halts }, space } = services;
+    const { caller } = call;
+    const access = { ...this.declared, isAtPage: call.via === "web" };
     const require = () =>
-      requireServerCall(method, { ...access, isAtPage }, caller.principal, { halts, space });
+      requireServerCall(methodOf(this.declared), access, caller.principal, { halts, space });
     require();
     const confirm = async () => {
       await caller.confirm?.();
       require();
     };
-    const call = { caller: { ...caller, confirm }, end };
-    return valueOf(await this.perform(services, this.parse(given), call)) as ValueOf<Ok, New>;
+    const inner = { ...call, caller: { ...caller, confirm }, end };
+    const outcome = await this.perform(services, this.parse(given), inner);
+    if (outcome instanceof WithHeaders) onHeaders?.(outcome.headers);
+    return valueOf(outcome) as ValueOf<Ok, New>;
   }
 }
 

@@ -17,8 +17,8 @@ import { clientIdSchema } from "./schemas.ts";
 
 /** What the operations on messages to agents call. */
 interface MessageServices {
-  readonly inboxes: InboxDoor;
-  readonly directMessages: DirectMessages;
+  readonly inboxes: Pick<InboxDoor, "read" | "acknowledge">;
+  readonly directMessages: Pick<DirectMessages, "send" | "fate">;
 }
 
 const STATES =
@@ -68,6 +68,9 @@ const messageSchema = z.object({
   }),
 }).meta({ id: "AddressedMessage" });
 
+/** An entry of an inbox. */
+export type EntryView = z.output<typeof messageSchema>;
+
 const byNick = z.object({ nick: z.string() });
 const unknown = { error: NotFound };
 const isAway = { error: Unavailable };
@@ -100,6 +103,20 @@ export const readInbox = serverOperation({
   const query = { since, limit, waitSeconds, end, peeks: isPeek };
   return (await inboxes.read(nick, query, principal)).map(viewOf);
 });
+
+/** What a reader has seen of what it peeked at. An answer may have had no room for all of it. */
+export const noteRead = serverOperation({
+  on: "coordination",
+  runsOn: "leader",
+  summary: "Note that a reader has seen entries of an inbox: they are read if it is their agent",
+  input: byNick.extend({ ids: z.array(z.string()).max(INBOX_CAPACITY) }),
+  done: "Noted",
+  refusals: [unknown, isAway],
+}, (
+  { inboxes }: { readonly inboxes: Pick<InboxDoor, "seen"> },
+  { nick, ids },
+  { caller: { principal } },
+) => inboxes.seen(nick, ids, principal));
 
 export const sendToAgent = serverOperation({
   http: "POST /v1/agents/{nick}/messages",
@@ -200,7 +217,11 @@ export const summarizeInbox = serverOperation({
     description: "The counts",
   },
   refusals: [unknown, isAway],
-}, ({ inboxes }: MessageServices, { nick }, { caller }) => inboxes.counts(nick, caller.principal));
+}, (
+  { inboxes }: { readonly inboxes: Pick<InboxDoor, "counts"> },
+  { nick },
+  { caller: { principal } },
+) => inboxes.counts(nick, principal));
 
 export const getMessageFate = serverOperation(
   {

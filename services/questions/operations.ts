@@ -118,9 +118,16 @@ export const answerQuestion = serverOperation({
   example: { answer: "yes" },
   ok: { schema: viewSchema, description: "Your answer counts" },
   refusals: [unknown, contradicts],
-}, async (services: QuestionServices, { id, answer }, { caller }) => {
-  const way = caller.principal.sessionId === null ? "http" : "web";
-  const question = await services.questions.answer(id, answer, caller, way);
+}, async (services: QuestionServices, { id, answer }, { caller, via }) => {
+  const { questions } = services;
+  const question = via === "elicitation"
+    ? await questions.answerByUser(id, answer, caller)
+    : await questions.answer(
+      id,
+      answer,
+      caller,
+      via ?? (caller.principal.sessionId === null ? "http" : "web"),
+    );
   return viewOf(services, question, caller.principal);
 });
 

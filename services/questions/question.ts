@@ -133,7 +133,10 @@ export function announcedIn(line: string): number | null {
 }
 
 /** Who answered a question, in words. */
-export function answererOf(closedBy: Question["closedBy"], via: Question["via"]): string {
+export function answererOf(
+  closedBy: Pick<Party, "name"> | null,
+  via: Question["via"],
+): string {
   const name = closedBy?.name ?? "muster";
   return via === "elicitation" ? `the user of ${name}’s client` : name;
 }

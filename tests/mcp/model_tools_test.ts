@@ -32,18 +32,19 @@ async function listTools(who: Who, revision?: string): Promise<ListedTool[]> {
 
 const READING = [
   ...["get_status", "list_channels", "get_history", "read_inbox", "get_message_state"],
+  ...["get_answer", "list_needs"],
 ];
 
 const ALL = [
   ...["get_status", "list_channels", "register_agent", "send_message", "get_history"],
   ...["read_inbox", "send_direct", "post", "get_message_state"],
+  ...["ask_human", "get_answer", "withdraw_question", "answer_question", "list_needs"],
 ];
 
-/** Those for agents alone come before the last. */
-const OF_WRITERS = [
-  ...ALL.slice(0, -1).filter((name) => name !== "register_agent"),
-  ...["acknowledge_messages", "get_message_state"],
-];
+const OF_WRITERS = ALL.flatMap((name) => {
+  if (["register_agent", "answer_question"].includes(name)) return [];
+  return name === "get_message_state" ? ["acknowledge_messages", name] : [name];
+});
 
 const LISTED: readonly (readonly [Who, readonly string[]])[] = [
   ["reader", READING],
@@ -75,6 +76,8 @@ Deno.test("tools/list shows strict schemas, hints and what every argument means"
       annotations,
       reads
         ? { readOnlyHint: true }
+        : name === "ask_human"
+        ? { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true }
         : { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
     );
   }
@@ -88,6 +91,11 @@ Deno.test("tools/list shows strict schemas, hints and what every argument means"
     ["send_direct", ["to", "text"]],
     ["post", ["channel", "text"]],
     ["get_message_state", ["id"]],
+    ["ask_human", ["text"]],
+    ["get_answer", ["id"]],
+    ["withdraw_question", ["id"]],
+    ["answer_question", ["id", "answer"]],
+    ["list_needs", []],
   ]);
   const { limit } = tools[4]?.inputSchema.properties ?? {};
   assert.deepEqual([limit?.default, limit?.minimum, limit?.maximum], [20, 1, 200]);
@@ -314,7 +322,8 @@ Deno.test("read_inbox shows the agent's messages and the cursor of the next read
   const { nick, query } = fixture.inboxQueries.at(-1) ?? {};
   assert.deepEqual([nick, query?.since, query?.waitSeconds, query?.limit], ["reader", "i2", 5, 20]);
   // To find the envelope, it looked at entries that the agent does not see.
-  assert.deepEqual(fixture.inboxQueries.at(-2)?.query, { peeks: true });
+  const { limit, since } = fixture.inboxQueries.at(-2)?.query ?? {};
+  assert.deepEqual([limit, since], [undefined, undefined]);
 });
 
 for (const who of ["operator", "admin", "auditor"] as const) {

@@ -14,6 +14,8 @@ import {
   type Scope,
   speakerName,
 } from "../../services/identity/mod.ts";
+import { Needs } from "../../services/needs/mod.ts";
+import { Questions } from "../../services/questions/mod.ts";
 import { silentLog } from "../../services/log.ts";
 import { TestScheduler } from "../support/scheduler.ts";
 import { TestMetrics } from "../support/metrics.ts";
@@ -64,7 +66,8 @@ const PRINCIPALS = new Map<string, Principal>([
 
 /** A bridge that keeps in memory what is posted. */
 export class FakeBridge
-  implements Pick<Bridge, "nick" | "whenReady" | "summaries" | "messages" | "post" | "users"> {
+  implements
+    Pick<Bridge, "nick" | "whenReady" | "summaries" | "messagesAsJson" | "post" | "users"> {
   readonly nick = "bridge";
   readonly kept: ChannelMessage[] = [];
   /** Every waiting reader, so that a test knows when one waits. */
@@ -85,7 +88,11 @@ export class FakeBridge
     ];
   }
 
-  messages(
+  async messagesAsJson(channel: string, query: MessageQuery): Promise<string> {
+    return JSON.stringify(await this.#messages(channel, query));
+  }
+
+  #messages(
     _channel: string,
     { limit = 1, since, before, waitSeconds = 0, end }: MessageQuery,
   ): Promise<ChannelMessage[]> {
@@ -282,6 +289,8 @@ function servicesFor(
       },
     },
     bridge: options.bridge === null ? null : records.bridge,
+    questions: Object.create(Questions.prototype),
+    needs: Object.create(Needs.prototype),
   };
 }
 

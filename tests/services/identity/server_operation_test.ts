@@ -60,10 +60,10 @@ Deno.test("an admin's session calls an operation from a page, and from nowhere e
   const services = servicesWith(9);
   const caller = callerOf(admin);
   await assert.rejects(paint.invoke(services, wall, { caller }), Forbidden);
-  await paint.invoke(services, wall, { caller, isAtPage: true });
+  await paint.invoke(services, wall, { caller, via: "web" });
   const person = callerOf({ ...admin, kind: "person" });
   await assert.rejects(
-    paint.invoke(services, wall, { caller: person, isAtPage: true }),
+    paint.invoke(services, wall, { caller: person, via: "web" }),
     new Forbidden("Only admins may do this"),
   );
   assert.deepEqual(services.painted, ["red"]);

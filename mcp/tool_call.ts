@@ -1,0 +1,199 @@
+import type { z } from "zod";
+import type { Waits } from "../http/mod.ts";
+import type { ProjectApi } from "../routes/projects/project_api.ts";
+import type { Agents, Halts } from "../services/agents/mod.ts";
+import type { Bridge } from "../services/bridge/mod.ts";
+import { Invalid } from "../services/errors.ts";
+import type { Caller, Principal } from "../services/identity/mod.ts";
+import type { ValueOf } from "../services/identity/operation.ts";
+import type { InnerCall, ServerOperation } from "../services/identity/server_operation.ts";
+import type { DirectMessages, InboxDoor } from "../services/inboxes/mod.ts";
+import type { FreeSpace } from "../services/kernel/files.ts";
+import type { Status } from "../services/metrics/mod.ts";
+import type { Needs } from "../services/needs/mod.ts";
+import type { ProjectOperation } from "../services/projects/operation.ts";
+import type { Questions } from "../services/questions/mod.ts";
+import type { UserReply } from "./user_forms.ts";
+
+/** The services of the operations on the server that tools invoke. */
+export interface ServerServices {
+  readonly status: Pick<Status, "read">;
+  readonly agents: Pick<Agents, "register" | "counts"> & {
+    readonly halts: Pick<Halts, "requireGoing">;
+  };
+  readonly space: Pick<FreeSpace, "require">;
+  readonly inboxes: Pick<InboxDoor, "read" | "seen" | "reaches" | "acknowledge">;
+  readonly directMessages: Pick<DirectMessages, "send" | "fate">;
+  readonly questions: Questions;
+  readonly needs: Needs;
+  /** Null if the configuration turns the bridge off. */
+  readonly bridge:
+    | Pick<Bridge, "nick" | "whenReady" | "summaries" | "messagesAsJson" | "post" | "users">
+    | null;
+}
+
+/** What every call of a tool needs. */
+export interface ToolServices extends ServerServices {
+  /** Absent: there are no tools for projects. */
+  readonly projectApi?: ProjectApi | undefined;
+  /** Ends the waits of ended credentials. */
+  readonly waits: Waits;
+}
+
+/** The context of a call, beside its arguments. */
+export interface ToolContext {
+  readonly caller: Caller;
+  /** Aborts when the client is gone. */
+  readonly signal: AbortSignal;
+  /** Whether the client can ask its user; then a tool may throw {@link UserAsked}. */
+  readonly hasUser?: boolean;
+  /** What the user replied to the form of an earlier call. */
+  readonly reply?: UserReply | null;
+}
+
+/** Most entries on a page of an operation. */
+const PAGE = 100;
+
+/** A part of a list: how many entries to skip, and how many to take. */
+export interface Part {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** The services of operations in a project, as `ProjectApi` has them. */
+type ProjectServices = ConstructorParameters<typeof ProjectApi>[0];
+
+type InProject<Input extends z.ZodObject, Ok extends z.ZodType, New extends z.ZodType> =
+  ProjectOperation<Input, ProjectServices, Ok, New>;
+
+type OnServer<Input extends z.ZodObject, Ok extends z.ZodType, New extends z.ZodType> =
+  ServerOperation<Input, ServerServices, Ok, New>;
+
+/** A call of a tool: it invokes operations in the name of its caller. */
+export class ToolCall {
+  readonly context: ToolContext;
+  readonly #services: ToolServices;
+  readonly #slug: string | null;
+
+  /** @param slug the project in which it acts; null if it acts in none, or in several */
+  constructor(services: ToolServices, context: ToolContext, slug: string | null) {
+    this.#services = services;
+    this.context = context;
+    this.#slug = slug;
+  }
+
+  get principal(): Principal {
+    return this.context.caller.principal;
+  }
+
+  /** The projects, for what is no operation. */
+  get api(): ProjectApi {
+    return apiOf(this.#services);
+  }
+
+  /** The project in which it acts. */
+  get slug(): string {
+    if (this.#slug === null) throw new Error("The tool acts in no project");
+    return this.#slug;
+  }
+
+  /** The same call in a project. */
+  in(slug: string): ToolCall {
+    return new ToolCall(this.#services, this.context, slug);
+  }
+
+  /**
+   * Invokes an operation in the project of the call, or on the server. One that waits for news ends
+   * when the client is gone or the caller's credential ends.
+   *
+   * @throws {ServiceError} the refusal of the operation
+   */
+  async invoke<Input extends z.ZodObject, Ok extends z.ZodType, New extends z.ZodType>(
+    operation: InProject<Input, Ok, New> | OnServer<Input, Ok, New>,
+    input: z.input<Input>,
+    more: Omit<InnerCall, "caller" | "end"> = {},
+  ): Promise<ValueOf<Ok, New>> {
+    const { caller, signal } = this.context;
+    if (isInProject(operation)) return await this.api.invoke(this.slug, operation, input, caller);
+    const call = { via: "mcp" as const, ...more, caller };
+    const { wait_seconds: seconds = 0 } = input as { readonly wait_seconds?: number };
+    if (operation.declared.waits === undefined || seconds === 0) {
+      return await operation.invoke(this.#services, input, call);
+    }
+    return await this.#services.waits.run(
+      caller.principal,
+      signal,
+      (end) => operation.invoke(this.#services, input, { ...call, end }),
+    );
+  }
+
+  /**
+   * Reads any part of a list that has pages.
+   *
+   * @param part what to read
+   * @param read reads a page
+   * @param entriesOf the entries in the answer
+   * @returns the answer for the last page, and the entries of the part
+   */
+  async part<Answer extends { readonly total: number }, Entry>(
+    { offset, limit }: Part,
+    read: (page: { readonly page: number; readonly per_page: number }) => Promise<Answer>,
+    entriesOf: (answer: Answer) => readonly Entry[],
+  ): Promise<{ readonly answer: Answer; readonly entries: Entry[] }> {
+    const size = offset % limit === 0 && limit <= PAGE ? limit : PAGE;
+    const first = Math.floor(offset / size);
+    const found: Entry[] = [];
+    for (let page = first;; page++) {
+      const answer = await read({ page: page + 1, per_page: size });
+      const skipped = Math.max(0, offset - page * size);
+      found.push(...entriesOf(answer).slice(skipped));
+      const reached = (page + 1) * size;
+      if (reached >= answer.total || reached >= offset + limit) {
+        return { answer, entries: found.slice(0, limit) };
+      }
+    }
+  }
+}
+
+function isInProject<Input extends z.ZodObject, Ok extends z.ZodType, New extends z.ZodType>(
+  operation: InProject<Input, Ok, New> | OnServer<Input, Ok, New>,
+): operation is InProject<Input, Ok, New> {
+  return "needs" in operation.declared;
+}
+
+function apiOf({ projectApi }: ToolServices): ProjectApi {
+  if (projectApi === undefined) throw new Error("This server has no projects");
+  return projectApi;
+}
+
+/** How many projects an error names. */
+const MAX_NAMED = 20;
+
+/** How much of a slug an error repeats. */
+const MAX_SLUG = 100;
+
+/**
+ * The project of a call: the named one, or the only one that the caller reaches.
+ *
+ * @throws Invalid if there is no such project, or it reaches none or several
+ */
+export function slugOf(services: ToolServices, slug: unknown, principal: Principal): string {
+  const api = apiOf(services);
+  if (typeof slug === "string" && slug !== "") {
+    if (api.reaches(slug, principal)) return slug;
+    throw new Invalid(
+      `There is no project "${
+        slug.slice(0, MAX_SLUG)
+      }" that you may see; list_projects names yours`,
+    );
+  }
+  const part = { offset: 0, limit: MAX_NAMED };
+  const { projects, total } = api.reachable(principal, part);
+  const [only, ...others] = projects.map((project) => project.slug);
+  if (only === undefined) {
+    throw new Invalid("There is no project that you may see. Ask the operator to add you to one");
+  }
+  if (others.length === 0) return only;
+  const names = [only, ...others].join(", ") + (total > MAX_NAMED ? ", …" : "");
+  throw new Invalid(`"slug" is required, because you reach several projects: ${names}`);
+}
