@@ -11,7 +11,7 @@ import {
 import { print, printError } from "../cli/output.ts";
 import { join } from "node:path";
 import { namedExecutable } from "../tests/support/executable.ts";
-import { VERSION } from "../services/version.ts";
+import { VERSION } from "../services/kernel/version.ts";
 import { BEFORE, CLUSTER } from "./cluster/mod.ts";
 import { HOSTING_LARGE } from "./hosting/mod.ts";
 import { PEER_SCENARIOS, PEERS } from "./peers/mod.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
-import { IRC_CLIENTS, loginLines, passwordLines } from "../services/login_lines.ts";
+import { IRC_CLIENTS, loginLines, passwordLines } from "../services/people/login_lines.ts";
 import type { Group } from "./command_line/mod.ts";
 import {
   CLIENT_OPTION,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { amount } from "../services/kernel/words.ts";
-import { loginLines } from "../services/login_lines.ts";
-import { quietText, WORK_STATES } from "../services/work_states.ts";
+import { loginLines } from "../services/people/login_lines.ts";
+import { quietText, WORK_STATES } from "../services/people/work_states.ts";
 import { ApiClient, Refused } from "./client.ts";
 import type { Command, Group, Option } from "./command_line/mod.ts";
 import {

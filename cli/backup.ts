@@ -15,11 +15,11 @@ import {
   makeBackup,
   restoreBackup,
   type RestoreReport,
-} from "../services/backup/mod.ts";
-import { type Config, DataFolder, DataFolderError } from "../services/config/mod.ts";
-import { SCHEMA_VERSION } from "../services/database/mod.ts";
+} from "../services/operation/backup/mod.ts";
+import { type Config, DataFolder, DataFolderError } from "../services/operation/config/mod.ts";
+import { SCHEMA_VERSION } from "../services/engines/database/mod.ts";
 import { fileStamp } from "../services/kernel/files.ts";
-import { VERSION } from "../services/version.ts";
+import { VERSION } from "../services/kernel/version.ts";
 import { ApiClient, Refused, Unreachable } from "./client.ts";
 import { InvalidValue, type Leaf } from "./command_line/mod.ts";
 import { isHeld, readEndpoints } from "./endpoints.ts";

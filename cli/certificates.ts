@@ -1,5 +1,5 @@
 import type { Certificate } from "../http/mod.ts";
-import type { Config } from "../services/config/mod.ts";
+import type { Config } from "../services/operation/config/mod.ts";
 import { CommandFailed } from "./output.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { answerUntil } from "../services/kernel/body_until.ts";
-import { type Config, parseAddress, urlOf } from "../services/config/mod.ts";
+import { type Config, parseAddress, urlOf } from "../services/operation/config/mod.ts";
 import type { CommandOptions } from "./options.ts";
 import { readEndpoints } from "./endpoints.ts";
 import { CommandFailed, printError, visible } from "./output.ts";

@@ -1,4 +1,4 @@
-import { type Config, DataFolder, DataFolderError } from "../services/config/mod.ts";
+import { type Config, DataFolder, DataFolderError } from "../services/operation/config/mod.ts";
 import { faultOfAuthorities, readCertificate } from "./certificates.ts";
 import type { Group } from "./command_line/mod.ts";
 import { type Endpoints, readEndpoints } from "./endpoints.ts";

@@ -7,16 +7,21 @@ import {
   type ServeConnection,
   TrustedProxies,
 } from "../http/mod.ts";
-import { type Address, type Config, explainListenError, urlOf } from "../services/config/mod.ts";
+import {
+  type Address,
+  type Config,
+  explainListenError,
+  urlOf,
+} from "../services/operation/config/mod.ts";
 import {
   type IrcAddresses,
   ircChanges,
   type IrcListeners,
   NO_IRC_ADDRESSES,
-} from "../services/daemon/mod.ts";
-import { type IrcServer, isLoopback } from "../services/irc/mod.ts";
-import type { Log } from "../services/log.ts";
-import type { HttpStats } from "../services/metrics/mod.ts";
+} from "../services/operation/daemon/mod.ts";
+import { type IrcServer, isLoopback } from "../services/engines/irc/mod.ts";
+import type { Log } from "../services/kernel/log.ts";
+import type { HttpStats } from "../services/operation/metrics/mod.ts";
 import { CommandFailed } from "./output.ts";
 
 /** Closes repositories when descriptors run out. */

@@ -2,8 +2,8 @@ import { chooseServeConnection, WITHOUT_SERVER } from "../http/mod.ts";
 import { lookup } from "node:dns/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { type Config, parseAddress } from "../services/config/mod.ts";
-import { DatabaseError, readPostgresSettings } from "../services/database/mod.ts";
+import { type Config, parseAddress } from "../services/operation/config/mod.ts";
+import { DatabaseError, readPostgresSettings } from "../services/engines/database/mod.ts";
 import {
   examineData,
   type Finding,
@@ -11,11 +11,11 @@ import {
   linesOf,
   reasonOf,
   surveyData,
-} from "../services/doctor/mod.ts";
-import { type LogReport, verifyLog, verifyPostgresLog } from "../services/events/mod.ts";
-import { readKeyFile, SecretFileError } from "../services/identity/mod.ts";
+} from "../services/operation/doctor/mod.ts";
+import { type LogReport, verifyLog, verifyPostgresLog } from "../services/engines/events/mod.ts";
+import { readKeyFile, SecretFileError } from "../services/people/identity/mod.ts";
 import { amount } from "../services/kernel/words.ts";
-import { VERSION } from "../services/version.ts";
+import { VERSION } from "../services/kernel/version.ts";
 import { foldersOf } from "./backup.ts";
 import { faultOfAuthorities } from "./certificates.ts";
 import { ApiClient } from "./client.ts";

@@ -1,5 +1,10 @@
 import { join } from "node:path";
-import { type Address, DataFolder, DataFolderError, urlOf } from "../services/config/mod.ts";
+import {
+  type Address,
+  DataFolder,
+  DataFolderError,
+  urlOf,
+} from "../services/operation/config/mod.ts";
 
 /** The file in the data folder with the bound addresses. */
 const FILE = "endpoints.json";

@@ -1,4 +1,4 @@
-import { Passwords } from "../services/identity/mod.ts";
+import { Passwords } from "../services/people/identity/mod.ts";
 import type { Leaf } from "./command_line/mod.ts";
 import { print } from "./output.ts";
 import { readPassword } from "./passwords.ts";

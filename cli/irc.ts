@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
-import { parseDuration } from "../services/irc/mod.ts";
+import { parseDuration } from "../services/engines/irc/mod.ts";
 import { type Command, type Group, InvalidValue } from "./command_line/mod.ts";
 import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
 import { print, printJson, table } from "./output.ts";

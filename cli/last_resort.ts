@@ -1,5 +1,5 @@
-import type { Log } from "../services/log.ts";
-import type { Scheduler } from "../services/scheduler.ts";
+import type { Log } from "../services/kernel/log.ts";
+import type { Scheduler } from "../services/kernel/scheduler.ts";
 
 /** Errors of a minute that are logged; the others are counted. */
 const MAX_LOGGED = 10;

@@ -1,8 +1,8 @@
 import type { McpHandler, McpServices } from "../mcp/mod.ts";
-import type { AccountDirectory } from "../services/identity/mod.ts";
+import type { AccountDirectory } from "../services/people/identity/mod.ts";
 import { inBackground } from "../services/kernel/sweep.ts";
-import type { Log } from "../services/log.ts";
-import type { Scheduler } from "../services/scheduler.ts";
+import type { Log } from "../services/kernel/log.ts";
+import type { Scheduler } from "../services/kernel/scheduler.ts";
 
 /** Pause after the first agent was registered, so that the answer does not wait, in milliseconds. */
 const PREPARE_AFTER = 1000;

@@ -3,7 +3,7 @@ import { ApiClient } from "./client.ts";
 import { type Group, InvalidValue } from "./command_line/mod.ts";
 import { checkCount, type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
 import { CommandFailed, print, printJson, table, visible } from "./output.ts";
-import { dollars } from "../services/ledger/mod.ts";
+import { dollars } from "../services/models/ledger/mod.ts";
 
 interface UsageOptions extends CommandOptions {
   readonly by?: string;

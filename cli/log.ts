@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { LOG_LEVELS, type LogLevel } from "../services/log.ts";
+import { LOG_LEVELS, type LogLevel } from "../services/kernel/log.ts";
 import { ApiClient } from "./client.ts";
 import type { Command, Group } from "./command_line/mod.ts";
 import {

@@ -1,4 +1,4 @@
-import type { LogLevel } from "../services/log.ts";
+import type { LogLevel } from "../services/kernel/log.ts";
 
 /** The properties of a line of the log, beside its message. */
 export type LogProperties = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
-import type { Config } from "../services/config/mod.ts";
+import type { Config } from "../services/operation/config/mod.ts";
 import { amount } from "../services/kernel/words.ts";
-import { type Log, LOG_LEVELS, type LogLevel, type LogThreshold } from "../services/log.ts";
-import { type Scheduler, systemScheduler, untilMultiple } from "../services/scheduler.ts";
+import { type Log, LOG_LEVELS, type LogLevel, type LogThreshold } from "../services/kernel/log.ts";
+import { type Scheduler, systemScheduler, untilMultiple } from "../services/kernel/scheduler.ts";
 import { formatted, isPlain, jsonFormat, type LogFormat, readableFormat } from "./log_format.ts";
 
 /** Longest wait for the reader of the log when the program ends, in milliseconds. */

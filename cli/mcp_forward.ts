@@ -1,6 +1,6 @@
 import { NotDelivered, type OutgoingMessage, RPC_ERROR } from "../mcp/stdio/mod.ts";
 import { answerUntil } from "../services/kernel/body_until.ts";
-import type { Config } from "../services/config/mod.ts";
+import type { Config } from "../services/operation/config/mod.ts";
 import { readToken } from "./client.ts";
 import { certificateFault, trustOwnCertificate } from "./certificates.ts";
 

@@ -1,7 +1,7 @@
 import { createMcpHandler } from "../mcp/mod.ts";
 import { createApi } from "../routes/app.ts";
-import { type Config, DataFolderError } from "../services/config/mod.ts";
-import { startDaemon } from "../services/daemon/mod.ts";
+import { type Config, DataFolderError } from "../services/operation/config/mod.ts";
+import { startDaemon } from "../services/operation/daemon/mod.ts";
 import { readToken } from "./client.ts";
 import { isHeld, removeEndpoints } from "./endpoints.ts";
 import { Logging } from "./logging.ts";

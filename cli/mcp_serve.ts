@@ -1,5 +1,5 @@
 import { NotDelivered, type OutgoingMessage, serveStdio } from "../mcp/stdio/mod.ts";
-import type { Config } from "../services/config/mod.ts";
+import type { Config } from "../services/operation/config/mod.ts";
 import { isHeld, readEndpoints } from "./endpoints.ts";
 import type { CommandOptions } from "./options.ts";
 import { CommandFailed } from "./output.ts";

@@ -1,7 +1,7 @@
 import { amount } from "../services/kernel/words.ts";
-import { type Config, DataFolder, isPostgresUrl } from "../services/config/mod.ts";
-import { type MoveReport, moveToPostgres, moveToSqlite } from "../services/daemon/mod.ts";
-import { type PostgresSettings, readPostgresSettings } from "../services/database/mod.ts";
+import { type Config, DataFolder, isPostgresUrl } from "../services/operation/config/mod.ts";
+import { type MoveReport, moveToPostgres, moveToSqlite } from "../services/operation/daemon/mod.ts";
+import { type PostgresSettings, readPostgresSettings } from "../services/engines/database/mod.ts";
 import { InvalidValue, type Leaf } from "./command_line/mod.ts";
 import { TerminalProgress } from "./fossil/progress.ts";
 import { type CommandOptions, JSON_OPTION } from "./options.ts";

@@ -2,7 +2,7 @@
  * The command line: a list of all commands. Each entry is a file that declares its commands beside
  * their code, imported when the command line names it.
  */
-import { buildId, VERSION } from "../services/version.ts";
+import { buildId, VERSION } from "../services/kernel/version.ts";
 import { type CommandLine, helpOf, parse, type Request, UsageError } from "./command_line/mod.ts";
 import { fossilWords } from "./fossil/habits.ts";
 import { GLOBAL_OPTIONS } from "./options.ts";

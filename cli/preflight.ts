@@ -5,8 +5,8 @@ import {
   explainListenError,
   formatAddress,
   parseAddress,
-} from "../services/config/mod.ts";
-import { isLoopback } from "../services/irc/mod.ts";
+} from "../services/operation/config/mod.ts";
+import { isLoopback } from "../services/engines/irc/mod.ts";
 import { filesLeft } from "../services/kernel/worker_pool.ts";
 import { CommandFailed } from "./output.ts";
 

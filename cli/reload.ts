@@ -1,6 +1,6 @@
 import type { Certificate } from "../http/mod.ts";
-import { changedKeys, type Config } from "../services/config/mod.ts";
-import type { Log } from "../services/log.ts";
+import { changedKeys, type Config } from "../services/operation/config/mod.ts";
+import type { Log } from "../services/kernel/log.ts";
 import { readCertificate } from "./certificates.ts";
 import type { ServiceManager } from "./service_manager.ts";
 

@@ -1,4 +1,4 @@
-import { runQueryProcess } from "../services/fossil/sql/mod.ts";
+import { runQueryProcess } from "../services/engines/fossil/sql/mod.ts";
 import type { Leaf } from "./command_line/mod.ts";
 
 /** `muster run-query`, which muster starts itself for every `sql_query`. */

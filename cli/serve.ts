@@ -18,27 +18,27 @@ import { LeaderPlacement } from "../routes/leader_placement.ts";
 import { once } from "../routes/once.ts";
 import { ProjectPlacement } from "../routes/project_placement.ts";
 import { ServedApi } from "../routes/serving.ts";
-import type { AcmeCertificate } from "../services/acme/mod.ts";
-import type { Admins, FirstAdmin } from "../services/admins/mod.ts";
+import type { AcmeCertificate } from "../services/operation/acme/mod.ts";
+import type { Admins, FirstAdmin } from "../services/people/admins/mod.ts";
 import {
   type Address,
   type Config,
   DataFolder,
   DataFolderError,
   formatAddress,
-} from "../services/config/mod.ts";
+} from "../services/operation/config/mod.ts";
 import {
   type Daemon,
   type IrcAddresses,
   type Services,
   startDaemon,
-} from "../services/daemon/mod.ts";
-import { Conflict, Unavailable } from "../services/errors.ts";
+} from "../services/operation/daemon/mod.ts";
+import { Conflict, Unavailable } from "../services/kernel/errors.ts";
 import { inBackground } from "../services/kernel/sweep.ts";
-import type { Log } from "../services/log.ts";
-import type { ExaminationProcess, StartExamination } from "../services/operations/mod.ts";
-import { systemScheduler } from "../services/scheduler.ts";
-import { buildId, ownProgram, VERSION } from "../services/version.ts";
+import type { Log } from "../services/kernel/log.ts";
+import type { ExaminationProcess, StartExamination } from "../services/operation/control/mod.ts";
+import { systemScheduler } from "../services/kernel/scheduler.ts";
+import { buildId, ownProgram, VERSION } from "../services/kernel/version.ts";
 import { LEADER_PAGES } from "../web/leader_pages.ts";
 import { readCertificate, requireAuthorities } from "./certificates.ts";
 import { Connections, pagesAt } from "./connections.ts";
@@ -124,7 +124,7 @@ async function requireFree(folder: string): Promise<void> {
 async function openAcme(config: Config, log: Log): Promise<AcmeCertificate | null> {
   if (config.tls.acme.domains.length === 0) return null;
   await requireFree(config.data_dir);
-  const { AcmeCertificate } = await import("../services/acme/mod.ts");
+  const { AcmeCertificate } = await import("../services/operation/acme/mod.ts");
   return await AcmeCertificate.open({ config, log, scheduler: systemScheduler });
 }
 

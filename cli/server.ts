@@ -1,4 +1,4 @@
-import { parseAddress } from "../services/config/mod.ts";
+import { parseAddress } from "../services/operation/config/mod.ts";
 import { InvalidValue, lazy, type Leaf } from "./command_line/mod.ts";
 import { JSON_OPTION, URL_OPTION } from "./options.ts";
 

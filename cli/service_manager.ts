@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Log } from "../services/log.ts";
+import type { Log } from "../services/kernel/log.ts";
 
 /** The microseconds of a second. */
 const SECOND = 1_000_000;

@@ -1,5 +1,10 @@
 import { devNull } from "node:os";
-import { type Config, ConfigError, loadConfig, type LoadedConfig } from "../services/config/mod.ts";
+import {
+  type Config,
+  ConfigError,
+  loadConfig,
+  type LoadedConfig,
+} from "../services/operation/config/mod.ts";
 import { CommandFailed, printError } from "./output.ts";
 import type { CommandOptions } from "./options.ts";
 

@@ -1,9 +1,9 @@
 import { statfsSync } from "node:fs";
-import { type Config, DataFolderError } from "../services/config/mod.ts";
-import { StartError } from "../services/daemon/mod.ts";
-import { DatabaseError } from "../services/database/mod.ts";
-import { Unavailable } from "../services/errors.ts";
-import { SecretFileError } from "../services/identity/mod.ts";
+import { type Config, DataFolderError } from "../services/operation/config/mod.ts";
+import { StartError } from "../services/operation/daemon/mod.ts";
+import { DatabaseError } from "../services/engines/database/mod.ts";
+import { Unavailable } from "../services/kernel/errors.ts";
+import { SecretFileError } from "../services/people/identity/mod.ts";
 import { CommandFailed } from "./output.ts";
 
 /** What SQLite and the system say of files that cannot be used. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { BackupError } from "../services/backup/mod.ts";
-import { rehearseUpgrade, type UpgradeReport } from "../services/doctor/mod.ts";
-import { VERSION } from "../services/version.ts";
+import { BackupError } from "../services/operation/backup/mod.ts";
+import { rehearseUpgrade, type UpgradeReport } from "../services/operation/doctor/mod.ts";
+import { VERSION } from "../services/kernel/version.ts";
 import { foldersOf } from "./backup.ts";
 import type { Leaf } from "./command_line/mod.ts";
 import { type CommandOptions, JSON_OPTION } from "./options.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import type { FirstAdmin } from "../services/admins/mod.ts";
-import type { Config } from "../services/config/mod.ts";
-import { VERSION } from "../services/version.ts";
+import type { FirstAdmin } from "../services/people/admins/mod.ts";
+import type { Config } from "../services/operation/config/mod.ts";
+import { VERSION } from "../services/kernel/version.ts";
 import { commandName, print } from "./output.ts";
 
 /** The addresses of the listeners, each as `host:port`. */

@@ -1,7 +1,7 @@
-import type { Config } from "../services/config/mod.ts";
-import { Invalid, ServiceError, TooLarge, TooSlow } from "../services/errors.ts";
-import { shortAscii } from "../services/irc/mod.ts";
-import { requireBounded } from "../services/validation/mod.ts";
+import type { Config } from "../services/operation/config/mod.ts";
+import { Invalid, ServiceError, TooLarge, TooSlow } from "../services/kernel/errors.ts";
+import { shortAscii } from "../services/engines/irc/mod.ts";
+import { requireBounded } from "../services/kernel/validation/mod.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 

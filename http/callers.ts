@@ -6,7 +6,7 @@ import {
   type Identity,
   type Principal,
   type WebSessions,
-} from "../services/identity/mod.ts";
+} from "../services/people/identity/mod.ts";
 import { EarlyEnd } from "../services/kernel/early_end.ts";
 
 /** The cookie with the secret of a session. */

@@ -1,5 +1,5 @@
-import type { Principal } from "../services/identity/mod.ts";
-import { addressNetwork } from "../services/irc/mod.ts";
+import type { Principal } from "../services/people/identity/mod.ts";
+import { addressNetwork } from "../services/engines/irc/mod.ts";
 
 /**
  * Most requests that are answered at a time on the connection of a stranger. HTTP/2 carries hundreds,

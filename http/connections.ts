@@ -4,11 +4,11 @@ import {
   type Principal,
   quotaFor,
   shareOfOne,
-} from "../services/identity/mod.ts";
-import { AcceptFailures, addressNetwork } from "../services/irc/mod.ts";
-import type { Log } from "../services/log.ts";
-import type { HttpStats } from "../services/metrics/mod.ts";
-import { everyMultiple } from "../services/scheduler.ts";
+} from "../services/people/identity/mod.ts";
+import { AcceptFailures, addressNetwork } from "../services/engines/irc/mod.ts";
+import type { Log } from "../services/kernel/log.ts";
+import type { HttpStats } from "../services/operation/metrics/mod.ts";
+import { everyMultiple } from "../services/kernel/scheduler.ts";
 import { HttpConnection, type StrangerRequests } from "./connection.ts";
 
 /** The share of connections that may be TLS handshakes, and its minimum. */

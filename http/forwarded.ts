@@ -1,4 +1,4 @@
-import { formatNetwork, parseNetwork } from "../services/identity/mod.ts";
+import { formatNetwork, parseNetwork } from "../services/kernel/ip_network.ts";
 
 /** A hop as proxies write it: an address, `v4:port`, `[v6]` or `[v6]:port`. */
 const HOP = /^(?:\[(?<bracketed>[^\]]*)\](?::\d{1,5})?|(?<v4>[\d.]+):\d{1,5}|(?<plain>.*))$/s;

@@ -1,15 +1,15 @@
-import { ServiceError, TooMany, Unavailable } from "../services/errors.ts";
-import type { Principal } from "../services/identity/mod.ts";
+import { ServiceError, TooMany, Unavailable } from "../services/kernel/errors.ts";
+import type { Principal } from "../services/people/identity/mod.ts";
 import {
   type Mark,
   MARK_HEADER,
   type Marks,
   type NodeClient,
-  type NodeRecord,
   type Nodes,
   type RefusedMark,
   type Verified,
-} from "../services/nodes/mod.ts";
+} from "../services/cluster/nodes/mod.ts";
+import type { NodeRecord } from "../services/kernel/nodes.ts";
 import { BODILESS, type BodyReader, unreadable, withBody } from "./body.ts";
 import type { Callers } from "./callers.ts";
 import type { TrustedProxies } from "./forwarded.ts";

@@ -1,5 +1,5 @@
-import { type Config, parseAddress } from "../services/config/mod.ts";
-import { isLoopback } from "../services/irc/mod.ts";
+import { type Config, parseAddress } from "../services/operation/config/mod.ts";
+import { isLoopback } from "../services/engines/irc/mod.ts";
 import { TrustedProxies } from "./forwarded.ts";
 
 /** An IPv4 address of loopback in the form that browsers give it in IPv6. */

@@ -1,6 +1,6 @@
-import type { Principal } from "../services/identity/mod.ts";
-import type { Log } from "../services/log.ts";
-import type { Metrics } from "../services/metrics/mod.ts";
+import type { Principal } from "../services/people/identity/mod.ts";
+import type { Log } from "../services/kernel/log.ts";
+import type { Metrics } from "../services/operation/metrics/mod.ts";
 
 /** A request and its answer, once the headers are known. */
 export interface Answered {

@@ -1,8 +1,8 @@
 import { closeQuietly } from "../services/kernel/body_until.ts";
-import type { Address } from "../services/config/mod.ts";
-import { acceptConnections, TlsPort } from "../services/irc/mod.ts";
-import type { Principal } from "../services/identity/mod.ts";
-import type { Log } from "../services/log.ts";
+import type { Address } from "../services/operation/config/mod.ts";
+import { acceptConnections, TlsPort } from "../services/engines/irc/mod.ts";
+import type { Principal } from "../services/people/identity/mod.ts";
+import type { Log } from "../services/kernel/log.ts";
 import { type HttpConnection, isLongAnswer } from "./connection.ts";
 import type { HttpConnections } from "./connections.ts";
 import { MAX_URL_LENGTH, RequestTargets } from "./hosts.ts";

@@ -10,7 +10,7 @@ import {
   TooLarge,
   TooMany,
   Unavailable,
-} from "../services/errors.ts";
+} from "../services/kernel/errors.ts";
 import { inToolWords } from "./tool_words.ts";
 
 /** What to do about a kind of failure, as a sentence; for missing kinds there is general advice. */

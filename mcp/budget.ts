@@ -1,6 +1,6 @@
 /** Keeps the answer of a tool within a number of characters, and says what is left out. */
 import { z } from "zod";
-import { Invalid } from "../services/errors.ts";
+import { Invalid } from "../services/kernel/errors.ts";
 
 /** Characters of an answer by default, at least and at most. */
 const DEFAULT_CHARACTERS = 40_000;

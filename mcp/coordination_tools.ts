@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { countAgents, registerAgent } from "../services/agents/operations.ts";
-import { registrationSchema } from "../services/agents/schemas.ts";
-import { describeChannels } from "../services/bridge/operations.ts";
-import { getStatus } from "../services/metrics/operations.ts";
+import { countAgents, registerAgent } from "../services/people/agents/operations.ts";
+import { registrationSchema } from "../services/people/agents/schemas.ts";
+import { describeChannels } from "../services/chat/bridge/operations.ts";
+import { getStatus } from "../services/operation/metrics/operations.ts";
 import { fitLines, maxCharsShape, moreShape } from "./budget.ts";
 import { deliveryTools } from "./delivery_tools.ts";
 import { questionTools } from "./question_tools.ts";

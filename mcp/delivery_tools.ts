@@ -1,8 +1,8 @@
 /** What became of messages. */
 
 import { z } from "zod";
-import { ENTRY_STATES, INBOX_CAPACITY } from "../services/inboxes/mod.ts";
-import * as inboxes from "../services/inboxes/operations.ts";
+import { ENTRY_STATES, INBOX_CAPACITY } from "../services/chat/inboxes/mod.ts";
+import * as inboxes from "../services/chat/inboxes/operations.ts";
 import { type Tool, tool } from "./tool.ts";
 
 const acknowledgeMessages = tool({

@@ -1,7 +1,7 @@
 import type { Forwarded, Forwarding } from "../http/mod.ts";
-import { TooMany, Unavailable } from "../services/errors.ts";
-import type { Principal } from "../services/identity/mod.ts";
-import type { NodeRecord } from "../services/nodes/mod.ts";
+import { TooMany, Unavailable } from "../services/kernel/errors.ts";
+import type { Principal } from "../services/people/identity/mod.ts";
+import type { NodeRecord } from "../services/kernel/nodes.ts";
 import { RPC_ERROR } from "./json_rpc.ts";
 import { isRecord } from "./plain_messages.ts";
 

@@ -11,7 +11,7 @@ import {
   TrustedProxies,
 } from "../http/mod.ts";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
-import type { Config } from "../services/config/mod.ts";
+import type { Config } from "../services/operation/config/mod.ts";
 import {
   Forbidden,
   Invalid,
@@ -21,19 +21,24 @@ import {
   TooSlow,
   Unauthorized,
   Unavailable,
-} from "../services/errors.ts";
-import { authorize, type Caller, type Identity, type Principal } from "../services/identity/mod.ts";
-import type { Log } from "../services/log.ts";
-import type { Metrics } from "../services/metrics/mod.ts";
-import type { Nodes } from "../services/nodes/mod.ts";
-import type { ProjectRepositories, Projects } from "../services/projects/mod.ts";
-import type { Scheduler } from "../services/scheduler.ts";
+} from "../services/kernel/errors.ts";
+import {
+  authorize,
+  type Caller,
+  type Identity,
+  type Principal,
+} from "../services/people/identity/mod.ts";
+import type { Log } from "../services/kernel/log.ts";
+import type { Metrics } from "../services/operation/metrics/mod.ts";
+import type { Nodes } from "../services/cluster/nodes/mod.ts";
+import type { ProjectRepositories, Projects } from "../services/work/projects/mod.ts";
+import type { Scheduler } from "../services/kernel/scheduler.ts";
 import { ForwardedCalls } from "./forwarded_calls.ts";
 import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
 import { foreignOrigin, type Target, targetOf } from "./origin.ts";
 import { Protocols } from "./protocols.ts";
 import type { ServerServices, ToolContext } from "./tool_call.ts";
-import { parseJson } from "../services/validation/mod.ts";
+import { parseJson } from "../services/kernel/validation/mod.ts";
 
 /** The services of the MCP endpoint. */
 export interface McpServices extends ServerServices {

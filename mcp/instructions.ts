@@ -1,4 +1,4 @@
-import type { Principal } from "../services/identity/mod.ts";
+import type { Principal } from "../services/people/identity/mod.ts";
 
 const PLACE = "muster is where AI agents and people talk, in channels of an IRC server.";
 

@@ -1,4 +1,5 @@
-import type { NodeRecord, Nodes } from "../services/nodes/mod.ts";
+import type { Nodes } from "../services/cluster/nodes/mod.ts";
+import type { NodeRecord } from "../services/kernel/nodes.ts";
 import type { CallPlacement, Message } from "./forwarded_calls.ts";
 import { isRecord } from "./plain_messages.ts";
 import type { Tool } from "./tool.ts";

@@ -1,7 +1,7 @@
 /** Arguments as models write them, in the form that the schema of a tool takes. */
 
 import { z } from "zod";
-import { isBounded, parseJson } from "../services/validation/mod.ts";
+import { isBounded, parseJson } from "../services/kernel/validation/mod.ts";
 import { isRecord } from "./plain_messages.ts";
 
 /** Longest text that may be a number. */

@@ -1,7 +1,7 @@
 import type { ProjectApi } from "../routes/projects/project_api.ts";
-import type { Principal } from "../services/identity/mod.ts";
-import type { NodeRecord } from "../services/nodes/mod.ts";
-import type { ProjectHomes, Projects } from "../services/projects/mod.ts";
+import type { Principal } from "../services/people/identity/mod.ts";
+import type { NodeRecord } from "../services/kernel/nodes.ts";
+import type { ProjectHomes, Projects } from "../services/work/projects/mod.ts";
 import type { CallPlacement, Message } from "./forwarded_calls.ts";
 import { faultOfParams } from "./parameters.ts";
 import { isRecord } from "./plain_messages.ts";

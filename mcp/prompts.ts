@@ -1,5 +1,5 @@
 import type { GetPromptResult, Prompt } from "@modelcontextprotocol/server";
-import { Invalid, NotFound } from "../services/errors.ts";
+import { Invalid, NotFound } from "../services/kernel/errors.ts";
 
 /** What a tool answered. */
 export interface Sight {

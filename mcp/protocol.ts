@@ -1,5 +1,5 @@
-import type { Principal } from "../services/identity/mod.ts";
-import type { Scheduler } from "../services/scheduler.ts";
+import type { Principal } from "../services/people/identity/mod.ts";
+import type { Scheduler } from "../services/kernel/scheduler.ts";
 import { RPC_ERROR, rpcError } from "./json_rpc.ts";
 import type { Library } from "./library.ts";
 import { faultOfParams } from "./parameters.ts";

@@ -1,7 +1,7 @@
 import { Waits } from "../http/mod.ts";
 import { nextTurn } from "../services/kernel/pieces.ts";
-import { systemScheduler } from "../services/scheduler.ts";
-import type { Principal } from "../services/identity/mod.ts";
+import { systemScheduler } from "../services/kernel/scheduler.ts";
+import type { Principal } from "../services/people/identity/mod.ts";
 import { coordinationTools } from "./coordination_tools.ts";
 import type { CallPlacement } from "./forwarded_calls.ts";
 import type { McpServices } from "./http.ts";

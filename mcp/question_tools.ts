@@ -1,13 +1,13 @@
 /** Questions to people, and what waits for somebody. */
 
 import { z } from "zod";
-import { Conflict, Forbidden } from "../services/errors.ts";
-import type { Principal } from "../services/identity/mod.ts";
-import { NEED_GROUPS, NEED_KINDS } from "../services/needs/mod.ts";
-import * as needs from "../services/needs/operations.ts";
-import { answererOf, type Question, QUESTION_STATES } from "../services/questions/mod.ts";
-import * as questions from "../services/questions/operations.ts";
-import { answerSchema, questionSchema } from "../services/questions/schemas.ts";
+import { Conflict, Forbidden } from "../services/kernel/errors.ts";
+import type { Principal } from "../services/people/identity/mod.ts";
+import { NEED_GROUPS, NEED_KINDS } from "../services/people/needs/mod.ts";
+import * as needs from "../services/people/needs/operations.ts";
+import { answererOf, type Question, QUESTION_STATES } from "../services/oversight/questions/mod.ts";
+import * as questions from "../services/oversight/questions/operations.ts";
+import { answerSchema, questionSchema } from "../services/oversight/questions/schemas.ts";
 import { moreShape } from "./budget.ts";
 import { type Tool, tool, type ToolAnswer } from "./tool.ts";
 import type { ToolCall } from "./tool_call.ts";

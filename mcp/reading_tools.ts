@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { parseEnvelope, readChannelName } from "../services/bridge/mod.ts";
-import { readChannel } from "../services/bridge/operations.ts";
-import { mayDo } from "../services/identity/mod.ts";
-import { INBOX_CAPACITY } from "../services/inboxes/mod.ts";
-import * as inboxes from "../services/inboxes/operations.ts";
-import { parseMicroseconds } from "../services/messages/mod.ts";
+import { parseEnvelope, readChannelName } from "../services/chat/bridge/mod.ts";
+import { readChannel } from "../services/chat/bridge/operations.ts";
+import { mayDo } from "../services/people/identity/mod.ts";
+import { INBOX_CAPACITY } from "../services/chat/inboxes/mod.ts";
+import * as inboxes from "../services/chat/inboxes/operations.ts";
+import { parseMicroseconds } from "../services/chat/messages/mod.ts";
 import { maxCharsShape } from "./budget.ts";
 import {
   fitMessages,

@@ -5,11 +5,11 @@ import type {
 } from "@modelcontextprotocol/server";
 import { contentTypeOf } from "../routes/projects/content_headers.ts";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
-import { getFile } from "../services/code/operations.ts";
-import { Invalid, NotFound, TooLarge } from "../services/errors.ts";
-import type { Caller, Principal } from "../services/identity/mod.ts";
-import { getTicket, listTickets } from "../services/tickets/operations.ts";
-import { getWikiPage, listWikiPages } from "../services/wiki/operations.ts";
+import { getFile } from "../services/work/code/operations.ts";
+import { Invalid, NotFound, TooLarge } from "../services/kernel/errors.ts";
+import type { Caller, Principal } from "../services/people/identity/mod.ts";
+import { getTicket, listTickets } from "../services/work/tickets/operations.ts";
+import { getWikiPage, listWikiPages } from "../services/work/wiki/operations.ts";
 import { textOf } from "./text_files.ts";
 
 /** Largest resource, in bytes. */

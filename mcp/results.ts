@@ -5,9 +5,9 @@ import type {
   Prompt,
   Tool as ToolListing,
 } from "@modelcontextprotocol/server";
-import type { Metrics } from "../services/metrics/mod.ts";
-import type { Principal } from "../services/identity/mod.ts";
-import { suggest } from "../services/spelling/mod.ts";
+import type { Metrics } from "../services/operation/metrics/mod.ts";
+import type { Principal } from "../services/people/identity/mod.ts";
+import { suggest } from "../services/kernel/suggest.ts";
 import { instructionsFor } from "./instructions.ts";
 import { fillPrompt, promptsFor } from "./prompts.ts";
 import type { ProjectResources } from "./resources.ts";

@@ -1,11 +1,11 @@
 /** Messages for a model: a line of text for each, and the same as JSON. */
 
 import { z } from "zod";
-import { Invalid } from "../services/errors.ts";
-import { parseEnvelope } from "../services/bridge/mod.ts";
-import type { MessageView } from "../services/bridge/operations.ts";
-import { ADDRESSED_KINDS } from "../services/inboxes/mod.ts";
-import type { EntryView } from "../services/inboxes/operations.ts";
+import { Invalid } from "../services/kernel/errors.ts";
+import { parseEnvelope } from "../services/chat/bridge/mod.ts";
+import type { MessageView } from "../services/chat/bridge/operations.ts";
+import { ADDRESSED_KINDS } from "../services/chat/inboxes/mod.ts";
+import type { EntryView } from "../services/chat/inboxes/operations.ts";
 import { moreShape } from "./budget.ts";
 
 /** The properties of every message. */

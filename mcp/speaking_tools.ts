@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { readChannelName } from "../services/bridge/mod.ts";
-import * as bridge from "../services/bridge/operations.ts";
-import { Invalid } from "../services/errors.ts";
-import { sendToAgent } from "../services/inboxes/operations.ts";
-import { clientIdSchema } from "../services/inboxes/schemas.ts";
+import { readChannelName } from "../services/chat/bridge/mod.ts";
+import * as bridge from "../services/chat/bridge/operations.ts";
+import { Invalid } from "../services/kernel/errors.ts";
+import { sendToAgent } from "../services/chat/inboxes/operations.ts";
+import { clientIdSchema } from "../services/chat/inboxes/schemas.ts";
 import type { Advice } from "./advice.ts";
 import { type Tool, tool } from "./tool.ts";
 

@@ -4,20 +4,20 @@ import type {
   Tool as ToolListing,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { Invalid } from "../services/errors.ts";
+import { Invalid } from "../services/kernel/errors.ts";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
-import { mayDo, type Principal, requireServerCall } from "../services/identity/mod.ts";
-import { methodOf, type ServerHead } from "../services/identity/server_operation.ts";
-import type { ProjectHead } from "../services/projects/operation.ts";
-import type { Log } from "../services/log.ts";
-import { describeIssue } from "../services/validation/mod.ts";
+import { mayDo, type Principal, requireServerCall } from "../services/people/identity/mod.ts";
+import { methodOf, type ServerHead } from "../services/people/identity/server_operation.ts";
+import type { ProjectHead } from "../services/work/projects/operation.ts";
+import type { Log } from "../services/kernel/log.ts";
+import { describeIssue } from "../services/kernel/validation/mod.ts";
 import {
   bounded,
   closed,
   hintFor,
   publishPatterns,
   showLengths,
-} from "../services/validation/schemas.ts";
+} from "../services/kernel/validation/schemas.ts";
 import { type Advice, explain } from "./advice.ts";
 import { type Cut, type Data, fit, maxCharsShape, moreShape } from "./budget.ts";
 import { lenient } from "./lenient_arguments.ts";

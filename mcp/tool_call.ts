@@ -1,18 +1,18 @@
 import type { z } from "zod";
 import type { Waits } from "../http/mod.ts";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
-import type { Agents, Halts } from "../services/agents/mod.ts";
-import type { Bridge } from "../services/bridge/mod.ts";
-import { Invalid } from "../services/errors.ts";
-import type { Caller, Principal } from "../services/identity/mod.ts";
-import type { ValueOf } from "../services/identity/operation.ts";
-import type { InnerCall, ServerOperation } from "../services/identity/server_operation.ts";
-import type { DirectMessages, InboxDoor } from "../services/inboxes/mod.ts";
+import type { Agents, Halts } from "../services/people/agents/mod.ts";
+import type { Bridge } from "../services/chat/bridge/mod.ts";
+import { Invalid } from "../services/kernel/errors.ts";
+import type { Caller, Principal } from "../services/people/identity/mod.ts";
+import type { ValueOf } from "../services/people/identity/operation.ts";
+import type { InnerCall, ServerOperation } from "../services/people/identity/server_operation.ts";
+import type { DirectMessages, InboxDoor } from "../services/chat/inboxes/mod.ts";
 import type { FreeSpace } from "../services/kernel/files.ts";
-import type { Status } from "../services/metrics/mod.ts";
-import type { Needs } from "../services/needs/mod.ts";
-import type { ProjectOperation } from "../services/projects/operation.ts";
-import type { Questions } from "../services/questions/mod.ts";
+import type { Status } from "../services/operation/metrics/mod.ts";
+import type { Needs } from "../services/people/needs/mod.ts";
+import type { ProjectOperation } from "../services/work/projects/operation.ts";
+import type { Questions } from "../services/oversight/questions/mod.ts";
 import type { UserReply } from "./user_forms.ts";
 
 /** The services of the operations on the server that tools invoke. */

@@ -1,6 +1,6 @@
 import type { ProjectApi } from "../routes/projects/project_api.ts";
-import type { Principal } from "../services/identity/mod.ts";
-import { methodOf } from "../services/identity/server_operation.ts";
+import type { Principal } from "../services/people/identity/mod.ts";
+import { methodOf } from "../services/people/identity/server_operation.ts";
 import { isOpenTo, type Tool } from "./tool.ts";
 
 /** Most remembered lists: callers differ by their kind and rights, of which there are few. */

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import type { AppEnv } from "./environment.ts";
 import type { SecurityScheme } from "./documentation/security.ts";
-import type { ServerAccess } from "../services/identity/mod.ts";
+import type { ServerAccess } from "../services/people/identity/mod.ts";
 import { allow } from "./middleware/access.ts";
 import {
   type Endpoint,

@@ -3,7 +3,7 @@ import type { Context, Handler } from "hono";
 import { callerOf } from "./caller.ts";
 import type { Answer, AnsweringHandler, DirectAnswer, InputOf } from "./direct.ts";
 import type { AppEnv } from "./environment.ts";
-import { bounded } from "../services/validation/schemas.ts";
+import { bounded } from "../services/kernel/validation/schemas.ts";
 import { z } from "./extended_zod.ts";
 import { invalidRequest } from "./middleware/errors.ts";
 import { validated } from "./middleware/validate.ts";

@@ -1,5 +1,5 @@
 /** The HTTP API with all its routes. A server loads some of them later: see `serving.ts`. */
-import type { Services } from "../services/daemon/mod.ts";
+import type { Services } from "../services/operation/daemon/mod.ts";
 import { type Core, createCore } from "./core.ts";
 import { createProjectRoutes } from "./projects/mod.ts";
 import { ProjectApi } from "./projects/project_api.ts";

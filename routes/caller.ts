@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Caller } from "../services/identity/mod.ts";
+import type { Caller } from "../services/people/identity/mod.ts";
 import type { AppEnv } from "./environment.ts";
 
 /** The values of a request that are set only by some of its middleware. */

@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Hono } from "hono";
 import { bodyLimitsOf } from "../http/mod.ts";
-import type { Services } from "../services/daemon/mod.ts";
+import type { Services } from "../services/operation/daemon/mod.ts";
 import { DirectRequests } from "./direct_requests.ts";
 import type { AppEnv } from "./environment.ts";
 import { EventStreams } from "./event_streams.ts";

@@ -1,7 +1,7 @@
 /** How a route answers usual requests without the app: see `direct_requests.ts`. */
 import type { RouteConfig } from "@hono/zod-openapi";
 import type { Handler } from "hono";
-import type { Caller, ServerAccess } from "../services/identity/mod.ts";
+import type { Caller, ServerAccess } from "../services/people/identity/mod.ts";
 import { serverAccessOf } from "./access.ts";
 import type { AppEnv } from "./environment.ts";
 import type { z } from "./extended_zod.ts";

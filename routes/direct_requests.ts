@@ -2,13 +2,13 @@ import type { z } from "@hono/zod-openapi";
 import type { Hono } from "hono";
 import type { ParamIndexMap, Params, Result } from "hono/router";
 import { bodyLimitsOf, BodyReader, readAuthorization, TrustedProxies } from "../http/mod.ts";
-import type { Services } from "../services/daemon/mod.ts";
+import type { Services } from "../services/operation/daemon/mod.ts";
 import {
   type Credential,
   type Gates,
   type Principal,
   requireServerCall,
-} from "../services/identity/mod.ts";
+} from "../services/people/identity/mod.ts";
 import type { DirectRoute, RoutedHandler } from "./direct.ts";
 import type { AppEnv } from "./environment.ts";
 import { contextOf } from "./held_answers.ts";

@@ -1,10 +1,10 @@
 import type { Context } from "hono";
-import type { Halts } from "../services/agents/mod.ts";
-import type { Credential, Principal, WebSession } from "../services/identity/mod.ts";
-import type { ServiceError } from "../services/errors.ts";
+import type { Halts } from "../services/people/agents/mod.ts";
+import type { Credential, Principal, WebSession } from "../services/people/identity/mod.ts";
+import type { ServiceError } from "../services/kernel/errors.ts";
 import type { FreeSpace } from "../services/kernel/files.ts";
-import type { Mark } from "../services/nodes/mod.ts";
-import type { ProjectAccess } from "../services/projects/mod.ts";
+import type { Mark } from "../services/cluster/nodes/mod.ts";
+import type { ProjectAccess } from "../services/work/projects/mod.ts";
 import type { HeldAnswer } from "./held_answers.ts";
 
 /** The credential of a principal. */

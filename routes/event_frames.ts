@@ -1,6 +1,6 @@
 /** Encoded events, and those that wait for a reader. */
 
-import { isUnescaped } from "../services/irc/mod.ts";
+import { isUnescaped } from "../services/engines/irc/mod.ts";
 import { Broadcast } from "./broadcast.ts";
 import { CHUNK_BYTES, framesOfChunk } from "./frame_chunks.ts";
 

@@ -1,4 +1,4 @@
-import type { Principal } from "../services/identity/mod.ts";
+import type { Principal } from "../services/people/identity/mod.ts";
 import { type Broadcast, type Cursor, isTooMuch } from "./broadcast.ts";
 import { type FrameJoiner, FrameQueue } from "./event_frames.ts";
 

@@ -1,7 +1,12 @@
-import { CallerQuota, type Ended, type Holder, type Identity } from "../services/identity/mod.ts";
-import type { Metrics } from "../services/metrics/mod.ts";
-import type { Draining } from "../services/nodes/mod.ts";
-import type { Scheduler } from "../services/scheduler.ts";
+import {
+  CallerQuota,
+  type Ended,
+  type Holder,
+  type Identity,
+} from "../services/people/identity/mod.ts";
+import type { Metrics } from "../services/operation/metrics/mod.ts";
+import type { Draining } from "../services/cluster/nodes/mod.ts";
+import type { Scheduler } from "../services/kernel/scheduler.ts";
 import { EventFrames, FrameJoiner, jsonLine } from "./event_frames.ts";
 import { EventStream, type Followed, type StreamHost } from "./event_stream.ts";
 import { FlushRounds } from "./flush_rounds.ts";

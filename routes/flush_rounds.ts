@@ -1,4 +1,4 @@
-import type { Scheduler } from "../services/scheduler.ts";
+import type { Scheduler } from "../services/kernel/scheduler.ts";
 
 /** Up to this many streams are flushed at the end of the current task. */
 const AT_ONCE = 8;

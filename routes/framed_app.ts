@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import type { Services } from "../services/daemon/mod.ts";
+import type { Services } from "../services/operation/daemon/mod.ts";
 import type { AppEnv } from "./environment.ts";
 import { errorHandler } from "./middleware/errors.ts";
 import { frame, type FrameOptions } from "./middleware/frame.ts";

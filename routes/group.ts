@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Handler, Hono } from "hono";
-import { NotFound } from "../services/errors.ts";
+import { NotFound } from "../services/kernel/errors.ts";
 import type { AppEnv } from "./environment.ts";
 import { directRoute, type RoutedHandler } from "./direct.ts";
 import { patternOf } from "./file_routes.ts";

@@ -1,10 +1,10 @@
-import { NO_CHANNELS } from "../services/bridge/mod.ts";
-import { NO_POLICIES } from "../services/policies/mod.ts";
-import { NO_ADMINS } from "../services/admins/mod.ts";
+import { NO_CHANNELS } from "../services/chat/bridge/mod.ts";
+import { NO_POLICIES } from "../services/chat/policies/mod.ts";
+import { NO_ADMINS } from "../services/people/admins/mod.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { bodyLimitsOf } from "../http/mod.ts";
-import type { Services } from "../services/daemon/mod.ts";
-import { SERVER_OPERATIONS } from "../services/daemon/server_operations.ts";
+import type { Services } from "../services/operation/daemon/mod.ts";
+import { SERVER_OPERATIONS } from "../services/operation/daemon/server_operations.ts";
 import type { AppEnv } from "./environment.ts";
 import type { EventStreams } from "./event_streams.ts";
 import { lazyGroup, type RouteGroup, switchedOff } from "./group.ts";

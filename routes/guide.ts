@@ -1,5 +1,5 @@
 import { z } from "./extended_zod.ts";
-import type { Config } from "../services/config/mod.ts";
+import type { Config } from "../services/operation/config/mod.ts";
 import { newRoutes } from "./context.ts";
 import { specialRoute } from "./special_route.ts";
 

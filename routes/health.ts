@@ -1,5 +1,5 @@
 import { z } from "./extended_zod.ts";
-import type { Status } from "../services/metrics/mod.ts";
+import type { Status } from "../services/operation/metrics/mod.ts";
 import { newRoutes } from "./context.ts";
 import { answerHealth, answerReadiness } from "./probes.ts";
 import { errorSchema, json } from "./schemas.ts";

@@ -1,5 +1,6 @@
 import type { Placement } from "../http/mod.ts";
-import type { Mark, NodeRecord, Nodes } from "../services/nodes/mod.ts";
+import type { Mark, Nodes } from "../services/cluster/nodes/mod.ts";
+import type { NodeRecord } from "../services/kernel/nodes.ts";
 import { OPERATIONS_OF_LEADER } from "./operation_table.ts";
 import { PathPatterns } from "./path_patterns.ts";
 import type { Endpoint } from "./table.ts";

@@ -1,9 +1,9 @@
 import { createMiddleware } from "hono/factory";
 import { z } from "./extended_zod.ts";
 import type { BodyLimits } from "../http/mod.ts";
-import type { AdminLogin } from "../services/admins/mod.ts";
-import { loginSchema } from "../services/admins/schemas.ts";
-import type { WebSessions } from "../services/identity/mod.ts";
+import type { AdminLogin } from "../services/people/admins/mod.ts";
+import { loginSchema } from "../services/people/admins/schemas.ts";
+import type { WebSessions } from "../services/people/identity/mod.ts";
 import { callerOf } from "./caller.ts";
 import { type AppEnv, newRoutes } from "./context.ts";
 import { authenticate, type AuthenticateOptions } from "./middleware/authenticate.ts";

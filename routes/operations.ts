@@ -6,13 +6,13 @@ import {
   SerializedJson,
   type Shown,
   WithHeaders,
-} from "../services/identity/operation.ts";
-import type { Services } from "../services/daemon/mod.ts";
+} from "../services/people/identity/operation.ts";
+import type { Services } from "../services/operation/daemon/mod.ts";
 import { EarlyEnd } from "../services/kernel/early_end.ts";
-import type { ServerCall, ServerHead } from "../services/identity/server_operation.ts";
+import type { ServerCall, ServerHead } from "../services/people/identity/server_operation.ts";
 import { accessOf } from "./access.ts";
 import { Waits } from "../http/mod.ts";
-import type { Caller } from "../services/identity/mod.ts";
+import type { Caller } from "../services/people/identity/mod.ts";
 import { inputOf } from "./api_routes.ts";
 import { callerOf } from "./caller.ts";
 import { newRoutes } from "./context.ts";

@@ -3,8 +3,8 @@
  * of the whole API, which takes longer to make.
  */
 import type { Context, Hono } from "hono";
-import type { Services } from "../services/daemon/mod.ts";
-import type { Status } from "../services/metrics/mod.ts";
+import type { Services } from "../services/operation/daemon/mod.ts";
+import type { Status } from "../services/operation/metrics/mod.ts";
 import type { AppEnv } from "./environment.ts";
 import { framedApp } from "./framed_app.ts";
 import { allow } from "./middleware/access.ts";

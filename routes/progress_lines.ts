@@ -1,5 +1,5 @@
-import { ServiceError } from "../services/errors.ts";
-import type { Log } from "../services/log.ts";
+import { ServiceError } from "../services/kernel/errors.ts";
+import type { Log } from "../services/kernel/log.ts";
 
 /** Long work that reports its progress to a client. */
 export interface ReportedWork {

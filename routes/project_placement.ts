@@ -1,7 +1,8 @@
 import { getPath, getQueryParam, tryDecodeURIComponent } from "hono/utils/url";
 import type { Placement } from "../http/mod.ts";
-import type { Mark, NodeRecord } from "../services/nodes/mod.ts";
-import type { ProjectHomes, Projects } from "../services/projects/mod.ts";
+import type { Mark } from "../services/cluster/nodes/mod.ts";
+import type { NodeRecord } from "../services/kernel/nodes.ts";
+import type { ProjectHomes, Projects } from "../services/work/projects/mod.ts";
 
 /** Parts of a project below `/v1/projects/SLUG/` that are in the database alone. */
 const IN_DATABASE: ReadonlySet<string> = new Set(["members", "webhooks"]);

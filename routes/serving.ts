@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import { Hosts, recordAnswer } from "../http/mod.ts";
-import type { Services } from "../services/daemon/mod.ts";
+import type { Services } from "../services/operation/daemon/mod.ts";
 import type { AppEnv } from "./context.ts";
 import type { Core, ProjectRoutes } from "./core.ts";
 import { HeldAnswer } from "./held_answers.ts";

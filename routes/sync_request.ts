@@ -1,5 +1,5 @@
 import type { HonoRequest } from "hono";
-import { LOGIN_COOKIE, messageFormOf } from "../services/fossil/front/mod.ts";
+import { LOGIN_COOKIE, messageFormOf } from "../services/engines/fossil/front/mod.ts";
 
 /** Whether a request is a message of the sync protocol, whatever its path. */
 export function isSync({ method, raw }: Pick<HonoRequest, "method" | "raw">): boolean {

@@ -1,4 +1,4 @@
-import type { Resource } from "../services/identity/mod.ts";
+import type { Resource } from "../services/people/identity/mod.ts";
 import {
   OPERATION_ROUTES,
   OPERATIONS_WHILE_FULL,

@@ -1,6 +1,6 @@
 import type { RouteConfig } from "@hono/zod-openapi";
 import { z } from "zod";
-import { bounded, closed } from "../services/validation/schemas.ts";
+import { bounded, closed } from "../services/kernel/validation/schemas.ts";
 
 /** The body of a request, as a route describes it. */
 export type Body = NonNullable<NonNullable<RouteConfig["request"]>["body"]>;

@@ -29,7 +29,7 @@ export function bundleProgram(folder: string): void {
   writeBuildId(folder);
 }
 
-/** What `services/version.ts` has in place of the hash of the bundle. */
+/** What `services/kernel/version.ts` has in place of the hash of the bundle. */
 const BUILD = "@muster-build@";
 
 /** Names a bundle by the hash of its files, so that equal trees have equal names. */

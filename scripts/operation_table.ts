@@ -2,11 +2,11 @@
  * Writes the rows that operations give to the tables of routes, so that the start loads no operation:
  * part of `deno task reference`.
  */
-import * as projectOperations from "../services/daemon/operations.ts";
-import { SERVER_OPERATIONS } from "../services/daemon/server_operations.ts";
-import type { ServerHead } from "../services/identity/server_operation.ts";
-import type { Head } from "../services/identity/operation.ts";
-import type { ProjectHead } from "../services/projects/operation.ts";
+import * as projectOperations from "../services/operation/daemon/operations.ts";
+import { SERVER_OPERATIONS } from "../services/operation/daemon/server_operations.ts";
+import type { ServerHead } from "../services/people/identity/server_operation.ts";
+import type { Head } from "../services/people/identity/operation.ts";
+import type { ProjectHead } from "../services/work/projects/operation.ts";
 
 /** The rows of operations in projects, as the text of a module before it is formatted. */
 export function projectTable(): string {

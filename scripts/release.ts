@@ -9,7 +9,7 @@
  * (https://reproducible-builds.org/specs/source-date-epoch/).
  */
 import { join } from "node:path";
-import { VERSION } from "../services/version.ts";
+import { VERSION } from "../services/kernel/version.ts";
 import { ROOT } from "./bundle.ts";
 import { compileBundle, FIXED_SECONDS, makeBundle, NoRuntime } from "./executable.ts";
 import { archiveName, CHECKSUMS, checksums, packRelease, releaseFiles } from "./release/mod.ts";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { viewOf } from "../services/projects/mod.ts";
+import { viewOf } from "../services/work/projects/mod.ts";
 import { ProjectAddresses } from "./addresses.ts";
 import { type OpenProject, openProject } from "./project.ts";
 import type { Visit } from "./visit.ts";

@@ -8,10 +8,16 @@ import { noteRetry, statusOf } from "../routes/middleware/errors.ts";
 import { proveAgain } from "../routes/middleware/authenticate.ts";
 import { isAstray } from "../routes/middleware/pages_host.ts";
 import { cookieName, sessionOf, setSessionCookies } from "../routes/middleware/session.ts";
-import { Forbidden, Invalid, NotFound, ServiceError, Unauthorized } from "../services/errors.ts";
-import { GUEST, isCsrfToken, type WebSession } from "../services/identity/mod.ts";
+import {
+  Forbidden,
+  Invalid,
+  NotFound,
+  ServiceError,
+  Unauthorized,
+} from "../services/kernel/errors.ts";
+import { GUEST, isCsrfToken, type WebSession } from "../services/people/identity/mod.ts";
 import { nextTurn } from "../services/kernel/pieces.ts";
-import { accessOf } from "../services/projects/mod.ts";
+import { accessOf } from "../services/work/projects/mod.ts";
 import type { Assets } from "./assets.ts";
 import { KeptForms } from "./kept_forms.ts";
 import type { Leads, Page, View } from "./page.ts";

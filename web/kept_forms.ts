@@ -1,8 +1,8 @@
-import { Invalid } from "../services/errors.ts";
+import { Invalid } from "../services/kernel/errors.ts";
 import { BoundedMap } from "../services/kernel/bounded_map.ts";
-import type { WebSession } from "../services/identity/mod.ts";
-import type { Scheduler } from "../services/scheduler.ts";
-import { newUlid } from "../services/ulid.ts";
+import type { WebSession } from "../services/people/identity/mod.ts";
+import type { Scheduler } from "../services/kernel/scheduler.ts";
+import { newUlid } from "../services/kernel/ulid.ts";
 
 /** How long a form waits for its author, in milliseconds. */
 const KEPT = 30 * 60_000;

@@ -9,7 +9,7 @@ import { SHARED_PATHS, type SharedPages, wantsHtml } from "../routes/middleware/
 import { notFoundHandler } from "../routes/middleware/not_found.ts";
 import { sameOrigin } from "../routes/middleware/origin.ts";
 import { once } from "../routes/once.ts";
-import { NotFound } from "../services/errors.ts";
+import { NotFound } from "../services/kernel/errors.ts";
 import { mountStreams } from "./live/mod.ts";
 import { mountRepository } from "./repository.ts";
 import { PAGES, WITHOUT_FORMS } from "./table.ts";

@@ -1,4 +1,4 @@
-import { accessOf, accessProject, type ProjectAccess } from "../services/projects/mod.ts";
+import { accessOf, accessProject, type ProjectAccess } from "../services/work/projects/mod.ts";
 import type { ProjectPlace } from "./page.ts";
 import { type ProjectTab, tabOf } from "./parts/project_bar.tsx";
 import type { Visit } from "./visit.ts";

@@ -3,7 +3,7 @@ import type { AppEnv } from "../routes/context.ts";
 import { sameOrigin } from "../routes/middleware/origin.ts";
 import { readSession } from "../routes/middleware/session.ts";
 import { once } from "../routes/once.ts";
-import { Forbidden, Invalid, Unauthorized } from "../services/errors.ts";
+import { Forbidden, Invalid, Unauthorized } from "../services/kernel/errors.ts";
 import type { Surroundings } from "./visit.ts";
 
 /**

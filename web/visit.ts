@@ -17,15 +17,15 @@ import {
   setBrowserMark,
   setSessionCookies,
 } from "../routes/middleware/session.ts";
-import type { Services } from "../services/daemon/mod.ts";
-import { Invalid } from "../services/errors.ts";
-import type { Statistics } from "../services/fossil/mod.ts";
-import type { Caller, Principal, WebSession } from "../services/identity/mod.ts";
-import type { ValueOf } from "../services/identity/operation.ts";
-import type { ServerOperation } from "../services/identity/server_operation.ts";
+import type { Services } from "../services/operation/daemon/mod.ts";
+import { Invalid } from "../services/kernel/errors.ts";
+import type { Statistics } from "../services/engines/fossil/mod.ts";
+import type { Caller, Principal, WebSession } from "../services/people/identity/mod.ts";
+import type { ValueOf } from "../services/people/identity/operation.ts";
+import type { ServerOperation } from "../services/people/identity/server_operation.ts";
 import type { EarlyEnd } from "../services/kernel/early_end.ts";
-import { describeIssue } from "../services/validation/mod.ts";
-import { bounded } from "../services/validation/schemas.ts";
+import { describeIssue } from "../services/kernel/validation/mod.ts";
+import { bounded } from "../services/kernel/validation/schemas.ts";
 
 /** What the pages call. */
 export interface Surroundings {

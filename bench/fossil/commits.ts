@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { encodeUtf8, type FileChange } from "../../services/fossil/mod.ts";
+import { encodeUtf8, type FileChange } from "../../services/engines/fossil/mod.ts";
 import type { Figure } from "../scenario.ts";
 import { AIM, fossilScenario, PROGRAM_RUNS } from "./scenario.ts";
 import { commitOne, compared, timeCalls, type Workbench } from "./workbench.ts";

@@ -1,4 +1,4 @@
-import type { PooledRepository } from "../../services/fossil/mod.ts";
+import type { PooledRepository } from "../../services/engines/fossil/mod.ts";
 import type { Figure } from "../scenario.ts";
 import { timeMuster } from "./program.ts";
 import { AIM, fossilScenario, PROGRAM_RUNS } from "./scenario.ts";

@@ -1,4 +1,4 @@
-import type { PooledRepository } from "../../services/fossil/mod.ts";
+import type { PooledRepository } from "../../services/engines/fossil/mod.ts";
 import { delay } from "../delay.ts";
 import { spin } from "../spin.ts";
 import { Lag } from "./lag.ts";

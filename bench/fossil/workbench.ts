@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type PooledRepository, RepositoryPool } from "../../services/fossil/mod.ts";
+import { type PooledRepository, RepositoryPool } from "../../services/engines/fossil/mod.ts";
 import type { Figure } from "../scenario.ts";
 import { median } from "../statistics.ts";
 import { FossilProgram } from "./program.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Repository, writeTicketChange } from "../../services/fossil/mod.ts";
+import { Repository, writeTicketChange } from "../../services/engines/fossil/mod.ts";
 import { HttpClient } from "../client/mod.ts";
 import { MusterProcess } from "../servers/mod.ts";
 

@@ -1,6 +1,6 @@
 /** Changes of other programs' configuration files: shown first, then written safely. */
 import { basename, dirname, join } from "node:path";
-import { unifiedDiff } from "../../services/fossil/mod.ts";
+import { unifiedDiff } from "../../services/engines/fossil/mod.ts";
 import { CommandFailed } from "../output.ts";
 import { Unreadable } from "./config_text.ts";
 

@@ -15,7 +15,7 @@ import {
   placeOf,
   type TopLevelCommand,
 } from "./command.ts";
-import { suggest } from "../../services/spelling/mod.ts";
+import { suggest } from "../../services/kernel/suggest.ts";
 
 /** The command line is wrong. */
 export class UsageError extends Error {

@@ -4,7 +4,7 @@ import { completionFor, type Shell, SHELLS } from "./completion.ts";
 import { configurationPage, referenceOf } from "./reference.ts";
 import { manualOf } from "./man.ts";
 import { printBytes } from "../output.ts";
-import { referenceFile } from "../../services/config/reference/mod.ts";
+import { referenceFile } from "../../services/operation/config/reference/mod.ts";
 
 /** `muster completion`: prints the script that completes commands in a shell. */
 export function completion(line: CommandLine): Leaf {

@@ -1,5 +1,5 @@
 /** The reference of all commands, as Markdown. */
-import { type Key, listKeys } from "../../services/config/reference/mod.ts";
+import { type Key, listKeys } from "../../services/operation/config/reference/mod.ts";
 import {
   choicesOf,
   type CommandLine,

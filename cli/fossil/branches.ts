@@ -7,7 +7,7 @@ import {
   resolveCheckin,
   writeBranch,
   writeRelease,
-} from "../../services/fossil/mod.ts";
+} from "../../services/engines/fossil/mod.ts";
 import { CommandFailed, print, table } from "../output.ts";
 import {
   printJson,

@@ -14,7 +14,7 @@ import {
   searchIndexPath,
   type TreeEntry,
   writeCheckin,
-} from "../../services/fossil/mod.ts";
+} from "../../services/engines/fossil/mod.ts";
 import { CommandFailed, print } from "../output.ts";
 import { printJson, type Session, type WriteOptions, writingAs } from "./session.ts";
 

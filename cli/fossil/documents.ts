@@ -10,7 +10,7 @@ import {
   readTechnote,
   readUnversioned,
   resolveArtifact,
-} from "../../services/fossil/mod.ts";
+} from "../../services/engines/fossil/mod.ts";
 import { print, printText, table, visible } from "../output.ts";
 import { printJson, printRest, reading, readPages, shortHash, shortTime } from "./session.ts";
 import { printContent } from "./tree.ts";

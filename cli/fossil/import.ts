@@ -4,7 +4,7 @@ import {
   type GitProgress,
   importGitStream,
   readPieces,
-} from "../../services/fossil/mod.ts";
+} from "../../services/engines/fossil/mod.ts";
 import { CommandFailed, print, printBytes, printNotices, reportDone } from "../output.ts";
 import { defaultUser, explaining, printJson, reading } from "./session.ts";
 import { TerminalProgress } from "./progress.ts";

@@ -7,7 +7,7 @@ import {
   readStatistics,
   Repository,
   type Statistics,
-} from "../../services/fossil/mod.ts";
+} from "../../services/engines/fossil/mod.ts";
 import { amount } from "../../services/kernel/words.ts";
 import { CommandFailed, print, table, visible } from "../output.ts";
 import { TerminalProgress } from "./progress.ts";

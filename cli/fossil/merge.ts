@@ -8,7 +8,7 @@ import {
   resolveCheckin,
   writeMerge,
   writePick,
-} from "../../services/fossil/mod.ts";
+} from "../../services/engines/fossil/mod.ts";
 import { CommandFailed, print, table, visible } from "../output.ts";
 import { printJson, reading, type Session, type WriteOptions, writingAs } from "./session.ts";
 

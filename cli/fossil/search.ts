@@ -5,7 +5,7 @@ import {
   searchIndexPath,
   type SearchKind,
   type SearchMatch,
-} from "../../services/fossil/mod.ts";
+} from "../../services/engines/fossil/mod.ts";
 import { print, visible } from "../output.ts";
 import { printJson, printRest, reading, readPages, type Session, shortHash } from "./session.ts";
 

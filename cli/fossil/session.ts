@@ -6,8 +6,8 @@ import {
   type Paging,
   Reader,
   Repository,
-} from "../../services/fossil/mod.ts";
-import { serviceErrorOf } from "../../services/projects/errors/mod.ts";
+} from "../../services/engines/fossil/mod.ts";
+import { serviceErrorOf } from "../../services/work/projects/errors/mod.ts";
 import { CommandFailed, print } from "../output.ts";
 
 /** The repository file of a command. */

@@ -5,7 +5,7 @@ import {
   type Ticket,
   type TicketField,
   writeTicketChange,
-} from "../../services/fossil/mod.ts";
+} from "../../services/engines/fossil/mod.ts";
 import { CommandFailed, print, printText, table, visible } from "../output.ts";
 import {
   printJson,

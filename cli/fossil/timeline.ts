@@ -8,7 +8,7 @@ import {
   readHistory,
   readTimeline,
   type TimelineOptions,
-} from "../../services/fossil/mod.ts";
+} from "../../services/engines/fossil/mod.ts";
 import { CommandFailed, print, printError, printText, table, visible } from "../output.ts";
 import {
   onOneLine,

@@ -1,4 +1,9 @@
-import { readArchive, readFile, readTree, type TreeEntry } from "../../services/fossil/mod.ts";
+import {
+  readArchive,
+  readFile,
+  readTree,
+  type TreeEntry,
+} from "../../services/engines/fossil/mod.ts";
 import {
   CommandFailed,
   print,

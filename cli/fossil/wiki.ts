@@ -3,7 +3,7 @@ import {
   readWikiHistory,
   readWikiPage,
   writeWiki,
-} from "../../services/fossil/mod.ts";
+} from "../../services/engines/fossil/mod.ts";
 import { CommandFailed, print, printText, table } from "../output.ts";
 import {
   printJson,

@@ -1,7 +1,7 @@
 import { createApi } from "../../routes/app.ts";
-import type { Config } from "../../services/config/mod.ts";
-import { startDaemon } from "../../services/daemon/mod.ts";
-import { foldCase } from "../../services/irc/mod.ts";
+import type { Config } from "../../services/operation/config/mod.ts";
+import { startDaemon } from "../../services/operation/daemon/mod.ts";
+import { foldCase } from "../../services/engines/irc/mod.ts";
 import { z } from "zod";
 import { readToken } from "../client.ts";
 import { Logging } from "../logging.ts";

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
-import { formatAddress } from "../../services/config/mod.ts";
-import { commentedFile } from "../../services/config/reference/mod.ts";
-import { isLoopback } from "../../services/irc/mod.ts";
+import { formatAddress } from "../../services/operation/config/mod.ts";
+import { commentedFile } from "../../services/operation/config/reference/mod.ts";
+import { isLoopback } from "../../services/engines/irc/mod.ts";
 import { CommandFailed, commandName, print, printFields, reportDone } from "../output.ts";
 import type { CommandOptions } from "../options.ts";
 import { choosePassword, randomPassword } from "../passwords.ts";

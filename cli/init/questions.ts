@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
 import type { z } from "zod";
-import { isCommonName, reservedNames } from "../../services/identity/mod.ts";
-import { accountNameSchema } from "../../services/identity/schemas.ts";
-import { foldCase } from "../../services/irc/mod.ts";
-import { slugSchema } from "../../services/projects/schemas.ts";
+import { isCommonName, reservedNames } from "../../services/people/identity/mod.ts";
+import { accountNameSchema } from "../../services/people/identity/schemas.ts";
+import { foldCase } from "../../services/engines/irc/mod.ts";
+import { slugSchema } from "../../services/work/projects/schemas.ts";
 import { CommandFailed, printError } from "../output.ts";
 
 /** Exit code for a wrong answer that cannot be corrected. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import * as code from "../../services/code/operations.ts";
-import { diffSchema, historySchema } from "../../services/code/schemas.ts";
-import { Invalid } from "../../services/errors.ts";
-import { getWorkspace } from "../../services/workspaces/operations.ts";
+import * as code from "../../services/work/code/operations.ts";
+import { diffSchema, historySchema } from "../../services/work/code/schemas.ts";
+import { Invalid } from "../../services/kernel/errors.ts";
+import { getWorkspace } from "../../services/work/workspaces/operations.ts";
 import { checkinShape } from "./code_tools.ts";
 import { linesOf } from "../budget.ts";
 import { lineShape, listCut, partShape, plainPath } from "./parts.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import * as tickets from "../../services/tickets/operations.ts";
-import { claimSchema } from "../../services/tickets/schemas.ts";
+import * as tickets from "../../services/work/tickets/operations.ts";
+import { claimSchema } from "../../services/work/tickets/schemas.ts";
 import { type Tool, tool } from "../tool.ts";
 import { generationShape, uuidShape } from "./ticket_tools.ts";
 

@@ -1,8 +1,8 @@
 import { textOf } from "../text_files.ts";
 import { z } from "zod";
-import { getFile, getTree } from "../../services/code/operations.ts";
-import type { treeSchema } from "../../services/code/schemas.ts";
-import { Invalid, NotFound } from "../../services/errors.ts";
+import { getFile, getTree } from "../../services/work/code/operations.ts";
+import type { treeSchema } from "../../services/work/code/schemas.ts";
+import { Invalid, NotFound } from "../../services/kernel/errors.ts";
 import { linePart, lineShape, listCut, partShape, plainPath } from "./parts.ts";
 import type { ToolCall } from "../tool_call.ts";
 import { type Tool, tool } from "../tool.ts";

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { getFile } from "../../services/code/operations.ts";
-import { Invalid, NotFound } from "../../services/errors.ts";
-import { TEXT_BOUNDS, TextMap } from "../../services/fossil/front/mod.ts";
+import { getFile } from "../../services/work/code/operations.ts";
+import { Invalid, NotFound } from "../../services/kernel/errors.ts";
+import { TEXT_BOUNDS, TextMap } from "../../services/engines/fossil/front/mod.ts";
 import { KEEPS_EMPTY } from "../lenient_arguments.ts";
 import { textOf } from "../text_files.ts";
 import { nextTurn } from "../../services/kernel/pieces.ts";
-import { commitToWorkspace, getWorkspace } from "../../services/workspaces/operations.ts";
-import { committedSchema } from "../../services/workspaces/schemas.ts";
+import { commitToWorkspace, getWorkspace } from "../../services/work/workspaces/operations.ts";
+import { committedSchema } from "../../services/work/workspaces/schemas.ts";
 import { applyHunks, type FilePatch, parsePatch } from "./patch.ts";
 import { occurrencesOf } from "./places.ts";
 import type { ToolCall } from "../tool_call.ts";

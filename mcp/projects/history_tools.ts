@@ -1,6 +1,10 @@
 import { z } from "zod";
-import * as code from "../../services/code/operations.ts";
-import { branchesSchema, checkinDetailSchema, checkinSchema } from "../../services/code/schemas.ts";
+import * as code from "../../services/work/code/operations.ts";
+import {
+  branchesSchema,
+  checkinDetailSchema,
+  checkinSchema,
+} from "../../services/work/code/schemas.ts";
 import { listCut, partShape } from "./parts.ts";
 import { type Tool, tool } from "../tool.ts";
 

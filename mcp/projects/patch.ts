@@ -1,6 +1,6 @@
 /** Unified diffs: their files and hunks, and what they make of a text. All of it is linear. */
 import { amount } from "../../services/kernel/words.ts";
-import { Invalid } from "../../services/errors.ts";
+import { Invalid } from "../../services/kernel/errors.ts";
 import { placesIn } from "./places.ts";
 
 /** Most files that a patch changes. */

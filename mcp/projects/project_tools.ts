@@ -1,6 +1,6 @@
 import { z } from "zod";
-import * as operations from "../../services/projects/operations.ts";
-import { pageFields, projectSchema } from "../../services/projects/schemas.ts";
+import * as operations from "../../services/work/projects/operations.ts";
+import { pageFields, projectSchema } from "../../services/work/projects/schemas.ts";
 import { reachableSchema } from "../../routes/projects/reachable_schema.ts";
 import { type Tool, tool } from "../tool.ts";
 import { listCut, partShape } from "./parts.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import * as code from "../../services/code/operations.ts";
-import { createdTagSchema, tagsSchema } from "../../services/code/schemas.ts";
-import * as releases from "../../services/releases/operations.ts";
-import { releaseSchema } from "../../services/releases/schemas.ts";
+import * as code from "../../services/work/code/operations.ts";
+import { createdTagSchema, tagsSchema } from "../../services/work/code/schemas.ts";
+import * as releases from "../../services/work/releases/operations.ts";
+import { releaseSchema } from "../../services/work/releases/schemas.ts";
 import { listCut, partShape } from "./parts.ts";
 import { type Tool, tool } from "../tool.ts";
 

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { getCheckinStatus, reportCheck } from "../../services/checks/operations.ts";
+import { getCheckinStatus, reportCheck } from "../../services/work/checks/operations.ts";
 import {
   CHECK_STATES,
   checkinStatusSchema,
   reportedSchema,
-} from "../../services/checks/schemas.ts";
-import { REVIEW_STATUSES } from "../../services/reviews/mod.ts";
-import * as reviews from "../../services/reviews/operations.ts";
+} from "../../services/work/checks/schemas.ts";
+import { REVIEW_STATUSES } from "../../services/work/reviews/mod.ts";
+import * as reviews from "../../services/work/reviews/operations.ts";
 import {
   givenApprovalSchema,
   landingListSchema,
@@ -15,7 +15,7 @@ import {
   reviewDetailSchema,
   reviewSchema,
   reviewStateSchema,
-} from "../../services/reviews/schemas.ts";
+} from "../../services/work/reviews/schemas.ts";
 import { linePart, listCut, partShape } from "./parts.ts";
 import { type Tool, tool } from "../tool.ts";
 import { generationShape } from "./ticket_tools.ts";

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { Invalid } from "../../services/errors.ts";
-import type { QueryResult } from "../../services/fossil/sql/mod.ts";
+import { Invalid } from "../../services/kernel/errors.ts";
+import type { QueryResult } from "../../services/engines/fossil/sql/mod.ts";
 import { amount } from "../../services/kernel/words.ts";
-import { getProject } from "../../services/projects/operations.ts";
-import { MAX_SQL, QUERY_LIMITS } from "../../services/queries/mod.ts";
+import { getProject } from "../../services/work/projects/operations.ts";
+import { MAX_SQL, QUERY_LIMITS } from "../../services/work/queries/mod.ts";
 import { type Tool, tool } from "../tool.ts";
 
 /** Characters of the rows in an answer. */

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { Invalid } from "../../services/errors.ts";
-import { TEXT_BOUNDS } from "../../services/fossil/front/mod.ts";
-import * as tickets from "../../services/tickets/operations.ts";
+import { Invalid } from "../../services/kernel/errors.ts";
+import { TEXT_BOUNDS } from "../../services/engines/fossil/front/mod.ts";
+import * as tickets from "../../services/work/tickets/operations.ts";
 import {
   claimSchema,
   ticketListSchema,
   ticketRefSchema,
   ticketSchema,
-} from "../../services/tickets/schemas.ts";
+} from "../../services/work/tickets/schemas.ts";
 import { linePart, listCut, partShape } from "./parts.ts";
 import { type Tool, tool } from "../tool.ts";
 

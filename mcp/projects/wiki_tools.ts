@@ -1,6 +1,6 @@
 import { z } from "zod";
-import * as wiki from "../../services/wiki/operations.ts";
-import { MIMETYPES, pageListSchema, pageSchema } from "../../services/wiki/schemas.ts";
+import * as wiki from "../../services/work/wiki/operations.ts";
+import { MIMETYPES, pageListSchema, pageSchema } from "../../services/work/wiki/schemas.ts";
 import { linePart, listCut, partShape } from "./parts.ts";
 import { type Tool, tool } from "../tool.ts";
 

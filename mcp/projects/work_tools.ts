@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { listReviews } from "../../services/reviews/operations.ts";
-import { listClaims, listUnclaimedTickets } from "../../services/tickets/operations.ts";
-import { listWorkspaces } from "../../services/workspaces/operations.ts";
+import { listReviews } from "../../services/work/reviews/operations.ts";
+import { listClaims, listUnclaimedTickets } from "../../services/work/tickets/operations.ts";
+import { listWorkspaces } from "../../services/work/workspaces/operations.ts";
 import { type Tool, tool } from "../tool.ts";
 import type { ToolCall } from "../tool_call.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { TEXT_BOUNDS } from "../../services/fossil/front/mod.ts";
-import * as workspaces from "../../services/workspaces/operations.ts";
+import { TEXT_BOUNDS } from "../../services/engines/fossil/front/mod.ts";
+import * as workspaces from "../../services/work/workspaces/operations.ts";
 import {
   committedSchema,
   detailedSchema,
@@ -9,7 +9,7 @@ import {
   overlapsSchema,
   stateSchema,
   workspaceSchema,
-} from "../../services/workspaces/schemas.ts";
+} from "../../services/work/workspaces/schemas.ts";
 import { changeShape } from "./commit_tools.ts";
 import { listCut, partShape } from "./parts.ts";
 import { type Tool, tool } from "../tool.ts";

@@ -1,5 +1,5 @@
-import { Invalid } from "../../services/errors.ts";
-import { requireBounded } from "../../services/validation/mod.ts";
+import { Invalid } from "../../services/kernel/errors.ts";
+import { requireBounded } from "../../services/kernel/validation/mod.ts";
 import { RPC_ERROR, type RpcErrorCode } from "../json_rpc.ts";
 import { isRecord, type RequestId } from "../plain_messages.ts";
 import { ELICITATION } from "../user_forms.ts";

@@ -1,8 +1,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { VERSION } from "../../services/version.ts";
+import { VERSION } from "../../services/kernel/version.ts";
 import type { AppEnv } from "../context.ts";
 import { DESCRIPTIONS } from "../schemas.ts";
-import { publishPatterns, showLengths } from "../../services/validation/schemas.ts";
+import { publishPatterns, showLengths } from "../../services/kernel/validation/schemas.ts";
 import { refusesUnknownFields } from "../unknown_fields.ts";
 import { closeBody } from "./closed_bodies.ts";
 import { groupOf, GROUPS } from "./groups.ts";

@@ -1,13 +1,13 @@
 import { z } from "../extended_zod.ts";
-import type { Services } from "../../services/daemon/mod.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
 import { bodyLimitsOf, BodyReader } from "../../http/mod.ts";
-import { Invalid, NotFound, ServiceError } from "../../services/errors.ts";
-import { partSumsSchema } from "../../services/moves/schemas.ts";
-import { NOTES_TARGET } from "../../services/nodes/mod.ts";
-import type { Project } from "../../services/projects/mod.ts";
-import { sharedReadSchema } from "../../services/projects/schemas.ts";
+import { Invalid, NotFound, ServiceError } from "../../services/kernel/errors.ts";
+import { partSumsSchema } from "../../services/cluster/moves/schemas.ts";
+import { NOTES_TARGET } from "../../services/cluster/nodes/mod.ts";
+import type { Project } from "../../services/work/projects/mod.ts";
+import { sharedReadSchema } from "../../services/work/projects/schemas.ts";
 import { statusOf } from "../middleware/errors.ts";
-import { parseJson } from "../../services/validation/mod.ts";
+import { parseJson } from "../../services/kernel/validation/mod.ts";
 
 const READ = /^\/internal\/reads\/([a-z0-9_-]+)$/;
 

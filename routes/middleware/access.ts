@@ -1,6 +1,10 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
-import { type Gates, requireServerCall, type ServerAccess } from "../../services/identity/mod.ts";
+import {
+  type Gates,
+  requireServerCall,
+  type ServerAccess,
+} from "../../services/people/identity/mod.ts";
 import type { AppEnv } from "../context.ts";
 
 /** What a request may do that others may not. */

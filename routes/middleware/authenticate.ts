@@ -1,13 +1,13 @@
 import { createMiddleware } from "hono/factory";
 import type { Context, HonoRequest } from "hono";
 import { CREDENTIALS_MISSING, readAuthorization, wantsEventStream } from "../../http/mod.ts";
-import { Unauthorized } from "../../services/errors.ts";
+import { Unauthorized } from "../../services/kernel/errors.ts";
 import {
   type Credential,
   GUEST,
   type Identity,
   type Principal,
-} from "../../services/identity/mod.ts";
+} from "../../services/people/identity/mod.ts";
 import type { AppEnv } from "../context.ts";
 import type { QueryToken } from "../table.ts";
 import { readSession, sessionOf, type SessionPlace, setSessionCookies } from "./session.ts";

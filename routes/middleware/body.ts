@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { HTTPException } from "hono/http-exception";
 import { type BodyLimits, BodyReader, hasBody } from "../../http/mod.ts";
-import { parseJson as parse } from "../../services/validation/mod.ts";
+import { parseJson as parse } from "../../services/kernel/validation/mod.ts";
 import type { AppEnv } from "../context.ts";
 
 /** The types of a body that is JSON. */

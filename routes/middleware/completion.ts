@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { allowOrigins, type Answered, recordAnswer, type Records } from "../../http/mod.ts";
-import type { Config } from "../../services/config/mod.ts";
+import type { Config } from "../../services/operation/config/mod.ts";
 import type { AppEnv } from "../environment.ts";
 import { contextOf, type HeldRequest } from "../held_answers.ts";
 

@@ -20,10 +20,14 @@ import {
   Unavailable,
   UpstreamFailed,
   UpstreamRefused,
-} from "../../services/errors.ts";
-import { contentTypeOf, failedAnswer, messageFormOf } from "../../services/fossil/front/mod.ts";
-import type { Log } from "../../services/log.ts";
-import { describeIssue } from "../../services/validation/mod.ts";
+} from "../../services/kernel/errors.ts";
+import {
+  contentTypeOf,
+  failedAnswer,
+  messageFormOf,
+} from "../../services/engines/fossil/front/mod.ts";
+import type { Log } from "../../services/kernel/log.ts";
+import { describeIssue } from "../../services/kernel/validation/mod.ts";
 import type { AppEnv } from "../environment.ts";
 import { isSync } from "../sync_request.ts";
 import { errorBody, type ErrorWords } from "./error_body.ts";

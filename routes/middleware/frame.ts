@@ -1,7 +1,7 @@
 import type { Context, Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import { TrustedProxies } from "../../http/mod.ts";
-import type { Config } from "../../services/config/mod.ts";
+import type { Config } from "../../services/operation/config/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { identifyClient } from "./address.ts";
 import { wantsHtml } from "./browsers.ts";

@@ -1,5 +1,5 @@
 import { createMiddleware } from "hono/factory";
-import { Unavailable } from "../../services/errors.ts";
+import { Unavailable } from "../../services/kernel/errors.ts";
 import { Semaphore } from "../../services/kernel/semaphore.ts";
 import { TokenBucket } from "../../services/kernel/token_bucket.ts";
 import type { AppEnv } from "../context.ts";

@@ -1,5 +1,5 @@
 import { createMiddleware } from "hono/factory";
-import { Forbidden } from "../../services/errors.ts";
+import { Forbidden } from "../../services/kernel/errors.ts";
 import type { AppEnv } from "../context.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { hostNameOf, isMachineName } from "../../http/mod.ts";
-import { type Config, parseAddress } from "../../services/config/mod.ts";
-import { isLoopback } from "../../services/irc/mod.ts";
+import { type Config, parseAddress } from "../../services/operation/config/mod.ts";
+import { isLoopback } from "../../services/engines/irc/mod.ts";
 import type { AppEnv } from "../environment.ts";
 
 /** Names that a browser on this machine may use as well: they stand for every address. */

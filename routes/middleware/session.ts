@@ -1,13 +1,13 @@
 import type { Context } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
 import { SESSION_COOKIE } from "../../http/mod.ts";
-import { Forbidden } from "../../services/errors.ts";
+import { Forbidden } from "../../services/kernel/errors.ts";
 import {
   isCsrfToken,
   SESSION_SECONDS,
   type WebSession,
   type WebSessions,
-} from "../../services/identity/mod.ts";
+} from "../../services/people/identity/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { isAstray, type PagesPlace } from "./pages_host.ts";
 

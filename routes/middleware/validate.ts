@@ -1,7 +1,7 @@
 import type { RouteConfig } from "@hono/zod-openapi";
 import type { Context, Handler, HonoRequest, Next } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { Invalid } from "../../services/errors.ts";
+import { Invalid } from "../../services/kernel/errors.ts";
 import { z } from "../extended_zod.ts";
 import type { AppEnv } from "../environment.ts";
 import { JSON_TYPE, parseJson } from "./body.ts";

@@ -1,9 +1,13 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
-import type { Services } from "../../services/daemon/mod.ts";
-import { Forbidden } from "../../services/errors.ts";
-import type { Action } from "../../services/identity/mod.ts";
-import { accessProject, type ProjectAccess, requireCall } from "../../services/projects/mod.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
+import { Forbidden } from "../../services/kernel/errors.ts";
+import type { Action } from "../../services/people/identity/mod.ts";
+import {
+  accessProject,
+  type ProjectAccess,
+  requireCall,
+} from "../../services/work/projects/mod.ts";
 import type { AppEnv } from "../environment.ts";
 import type { Exceptions } from "../middleware/access.ts";
 

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Answer } from "../../services/projects/mod.ts";
+import type { Answer } from "../../services/work/projects/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { z } from "../extended_zod.ts";
 import { errorSchema, json } from "../schemas.ts";

@@ -1,7 +1,7 @@
 import { z } from "../extended_zod.ts";
-import type { Services } from "../../services/daemon/mod.ts";
-import { NotFound } from "../../services/errors.ts";
-import type { ArchiveFormat } from "../../services/fossil/mod.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
+import { NotFound } from "../../services/kernel/errors.ts";
+import type { ArchiveFormat } from "../../services/engines/fossil/mod.ts";
 import { newRoutes } from "../context.ts";
 import { conditionalHeaders, hasAlready, notModified } from "./answers.ts";
 import { dispositionOf, UNTRUSTED } from "./content_headers.ts";

@@ -1,9 +1,9 @@
 import { z } from "../extended_zod.ts";
 import { bodyLimitsOf } from "../../http/mod.ts";
-import type { Services } from "../../services/daemon/mod.ts";
-import { actorOf, receiveUpload } from "../../services/projects/mod.ts";
-import { fileOf, noSuchAsset } from "../../services/releases/mod.ts";
-import { assetNameSchema, assetSchema } from "../../services/releases/schemas.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
+import { actorOf, receiveUpload } from "../../services/work/projects/mod.ts";
+import { fileOf, noSuchAsset } from "../../services/work/releases/mod.ts";
+import { assetNameSchema, assetSchema } from "../../services/work/releases/schemas.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf, confirm } from "../caller.ts";
 import { json } from "../schemas.ts";

@@ -1,6 +1,6 @@
-import { badgeOf, renderBadge } from "../../services/checks/mod.ts";
-import type { Services } from "../../services/daemon/mod.ts";
-import { NotFound } from "../../services/errors.ts";
+import { badgeOf, renderBadge } from "../../services/work/checks/mod.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
+import { NotFound } from "../../services/kernel/errors.ts";
 import { newRoutes } from "../context.ts";
 import { z } from "../extended_zod.ts";
 import { UNTRUSTED } from "./content_headers.ts";

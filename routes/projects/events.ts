@@ -1,8 +1,8 @@
 import { z } from "../extended_zod.ts";
-import type { Services } from "../../services/daemon/mod.ts";
-import { PROJECT_EVENT_NAMES } from "../../services/events/mod.ts";
-import type { Notice } from "../../services/feeds/mod.ts";
-import { accessOf } from "../../services/projects/mod.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
+import { PROJECT_EVENT_NAMES } from "../../services/engines/events/mod.ts";
+import type { Notice } from "../../services/work/feeds/mod.ts";
+import { accessOf } from "../../services/work/projects/mod.ts";
 import { newRoutes } from "../context.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
 import { lastEventId, queryTokenSchema } from "../schemas.ts";

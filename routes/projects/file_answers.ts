@@ -1,6 +1,6 @@
 import type { Context } from "hono";
-import { type OpenFile, readPart } from "../../services/projects/mod.ts";
-import type { Asset } from "../../services/releases/mod.ts";
+import { type OpenFile, readPart } from "../../services/work/projects/mod.ts";
+import type { Asset } from "../../services/work/releases/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { conditionalHeaders, hasAlready, partOf } from "./answers.ts";
 import { dispositionOf, UNTRUSTED } from "./content_headers.ts";

@@ -1,10 +1,10 @@
 import type { Hono, MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
 import { CREDENTIALS_MISSING } from "../../http/mod.ts";
-import type { Services } from "../../services/daemon/mod.ts";
-import { Unauthorized } from "../../services/errors.ts";
-import type { Principal } from "../../services/identity/mod.ts";
-import { accessOf, type Projects } from "../../services/projects/mod.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
+import { Unauthorized } from "../../services/kernel/errors.ts";
+import type { Principal } from "../../services/people/identity/mod.ts";
+import { accessOf, type Projects } from "../../services/work/projects/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { authenticate } from "../middleware/authenticate.ts";
 import { enterProject, enterProjectAgain } from "./access.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { Invalid } from "../../services/errors.ts";
+import { Invalid } from "../../services/kernel/errors.ts";
 
 /** The header with the generation of the claim under which a client works. */
 const HEADER = "X-Claim-Generation";

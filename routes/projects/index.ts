@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "../extended_zod.ts";
-import type { Services } from "../../services/daemon/mod.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import { json } from "../schemas.ts";
 import { projectErrors } from "./route.ts";

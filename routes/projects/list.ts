@@ -1,6 +1,11 @@
-import { pageFields, pageOf, pageParameters, rangeOf } from "../../services/projects/schemas.ts";
+import {
+  pageFields,
+  pageOf,
+  pageParameters,
+  rangeOf,
+} from "../../services/work/projects/schemas.ts";
 import { z } from "../extended_zod.ts";
-import type { Services } from "../../services/daemon/mod.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
 import { newRoutes } from "../context.ts";
 import { authenticate } from "../middleware/authenticate.ts";
 import { errors, json } from "../schemas.ts";

@@ -1,7 +1,7 @@
 /** The routes of the repository API, `/projects/{slug}/{scm}/api/…`; `frame.ts` is around them. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Services } from "../../services/daemon/mod.ts";
-import * as operations from "../../services/daemon/operations.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
+import * as operations from "../../services/operation/daemon/operations.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import type { EventStreams } from "../event_streams.ts";
 import { eventRoutes } from "./events.ts";

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
-import type { Services } from "../../services/daemon/mod.ts";
-import type { PooledRepository } from "../../services/fossil/mod.ts";
-import type { NewAnswer } from "../../services/projects/mod.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
+import type { PooledRepository } from "../../services/engines/fossil/mod.ts";
+import type { NewAnswer } from "../../services/work/projects/mod.ts";
 import {
   Created,
   FileRead,
@@ -10,7 +10,7 @@ import {
   type RepositoryFile,
   RepositoryRead,
   SerializedJson,
-} from "../../services/projects/operation.ts";
+} from "../../services/work/projects/operation.ts";
 import { inputOf } from "../api_routes.ts";
 import { callerOf } from "../caller.ts";
 import { type AppEnv, newRoutes } from "../context.ts";

@@ -1,12 +1,12 @@
 import type { z } from "zod";
-import type { Services } from "../../services/daemon/mod.ts";
-import { NotFound } from "../../services/errors.ts";
-import type { Statistics } from "../../services/fossil/mod.ts";
-import type { QueryResult } from "../../services/fossil/sql/mod.ts";
-import type { Action, Caller, Principal } from "../../services/identity/mod.ts";
-import { accessOf, accessProject } from "../../services/projects/mod.ts";
-import type { ValueOf } from "../../services/identity/operation.ts";
-import type { ProjectOperation } from "../../services/projects/operation.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
+import { NotFound } from "../../services/kernel/errors.ts";
+import type { Statistics } from "../../services/engines/fossil/mod.ts";
+import type { QueryResult } from "../../services/engines/fossil/sql/mod.ts";
+import type { Action, Caller, Principal } from "../../services/people/identity/mod.ts";
+import { accessOf, accessProject } from "../../services/work/projects/mod.ts";
+import type { ValueOf } from "../../services/people/identity/operation.ts";
+import type { ProjectOperation } from "../../services/work/projects/operation.ts";
 import { requireStillAdmin } from "./access.ts";
 import { reachableProjects } from "./reachable.ts";
 

@@ -1,6 +1,6 @@
-import type { Services } from "../../services/daemon/mod.ts";
-import type { Action, Principal } from "../../services/identity/mod.ts";
-import { accessOf, type HeldProject, viewOf } from "../../services/projects/mod.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
+import type { Action, Principal } from "../../services/people/identity/mod.ts";
+import { accessOf, type HeldProject, viewOf } from "../../services/work/projects/mod.ts";
 
 /** The rights that the list of projects names. */
 export const RIGHTS = ["read", "write", "status", "admin"] as const satisfies readonly Action[];

@@ -1,5 +1,5 @@
 import { z } from "../extended_zod.ts";
-import { ownSettings } from "../../services/projects/schemas.ts";
+import { ownSettings } from "../../services/work/projects/schemas.ts";
 import { RIGHTS } from "./reachable.ts";
 
 /** A project with the rights of the caller. */

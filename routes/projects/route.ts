@@ -1,6 +1,6 @@
 import { createMiddleware } from "hono/factory";
-import { Invalid, Unauthorized } from "../../services/errors.ts";
-import type { Action } from "../../services/identity/mod.ts";
+import { Invalid, Unauthorized } from "../../services/kernel/errors.ts";
+import type { Action } from "../../services/people/identity/mod.ts";
 import type { SecurityScheme } from "../documentation/mod.ts";
 import { errors } from "../schemas.ts";
 import type { AppEnv } from "../context.ts";

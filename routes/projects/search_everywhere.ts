@@ -1,7 +1,7 @@
 import { z } from "../extended_zod.ts";
-import { requireWords } from "../../services/search/mod.ts";
-import { matchSchema, searchParameters } from "../../services/search/schemas.ts";
-import type { Services } from "../../services/daemon/mod.ts";
+import { requireWords } from "../../services/work/search/mod.ts";
+import { matchSchema, searchParameters } from "../../services/work/search/schemas.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
 import { newRoutes } from "../context.ts";
 import { authenticate } from "../middleware/authenticate.ts";
 import { errors, json } from "../schemas.ts";

@@ -1,5 +1,5 @@
 import { z } from "../extended_zod.ts";
-import { viewOf } from "../../services/projects/mod.ts";
+import { viewOf } from "../../services/work/projects/mod.ts";
 import { newRoutes } from "../context.ts";
 import { addressForPrograms } from "../middleware/pages_host.ts";
 import { tableRoute } from "../route.ts";

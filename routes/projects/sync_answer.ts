@@ -1,10 +1,16 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { bodyLimitsOf, readAuthorization } from "../../http/mod.ts";
-import type { Services } from "../../services/daemon/mod.ts";
-import { Invalid, ServiceError, TooLarge, TooSlow, Unauthorized } from "../../services/errors.ts";
-import { contentTypeOf, messageFormOf } from "../../services/fossil/front/mod.ts";
-import type { DeliveredAnswer } from "../../services/sync/mod.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
+import {
+  Invalid,
+  ServiceError,
+  TooLarge,
+  TooSlow,
+  Unauthorized,
+} from "../../services/kernel/errors.ts";
+import { contentTypeOf, messageFormOf } from "../../services/engines/fossil/front/mod.ts";
+import type { DeliveredAnswer } from "../../services/work/sync/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { Arrival, MEMORY_BYTES } from "./sync_arrival.ts";
 import { isSync, loginCookieOf } from "../sync_request.ts";

@@ -1,7 +1,7 @@
-import { Invalid, ServiceError, TooSlow } from "../../services/errors.ts";
-import type { MessageSource } from "../../services/fossil/mod.ts";
-import { receiveUpload } from "../../services/projects/mod.ts";
-import type { ArrivingMessage } from "../../services/sync/mod.ts";
+import { Invalid, ServiceError, TooSlow } from "../../services/kernel/errors.ts";
+import type { MessageSource } from "../../services/engines/fossil/mod.ts";
+import { receiveUpload } from "../../services/work/projects/mod.ts";
+import type { ArrivingMessage } from "../../services/work/sync/mod.ts";
 
 /** A body up to this length is read into memory, and a longer one into a file, in bytes. */
 export const MEMORY_BYTES = 256 * 1024;

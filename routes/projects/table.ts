@@ -1,4 +1,4 @@
-import type { Action } from "../../services/identity/mod.ts";
+import type { Action } from "../../services/people/identity/mod.ts";
 import {
   OPERATION_ROUTES,
   OPERATIONS_WHILE_FULL,

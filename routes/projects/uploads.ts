@@ -2,10 +2,14 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { z } from "../extended_zod.ts";
 import { bodyLimitsOf } from "../../http/mod.ts";
-import type { Services } from "../../services/daemon/mod.ts";
-import { Invalid } from "../../services/errors.ts";
-import { actorOf } from "../../services/projects/mod.ts";
-import { assetNameSchema, uploadSchema, type UploadView } from "../../services/releases/schemas.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
+import { Invalid } from "../../services/kernel/errors.ts";
+import { actorOf } from "../../services/work/projects/mod.ts";
+import {
+  assetNameSchema,
+  uploadSchema,
+  type UploadView,
+} from "../../services/work/releases/schemas.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import { callerOf, confirm } from "../caller.ts";
 import { errorBody } from "../middleware/error_body.ts";

@@ -1,7 +1,7 @@
-import { sinceSchema } from "../../services/messages/schemas.ts";
+import { sinceSchema } from "../../services/chat/messages/schemas.ts";
 import { z } from "../extended_zod.ts";
-import type { Bridge, ChannelMessage } from "../../services/bridge/mod.ts";
-import { CHANNEL_ARGUMENT_PATTERN } from "../../services/irc/mod.ts";
+import type { Bridge, ChannelMessage } from "../../services/chat/bridge/mod.ts";
+import { CHANNEL_ARGUMENT_PATTERN } from "../../services/engines/irc/mod.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import {

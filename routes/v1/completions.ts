@@ -1,9 +1,9 @@
 import type { Context } from "hono";
 import { z } from "../extended_zod.ts";
 import { Waits } from "../../http/mod.ts";
-import { ServiceError } from "../../services/errors.ts";
-import type { Identity } from "../../services/identity/mod.ts";
-import type { Completion, CompletionRequest, Gateway } from "../../services/llm/mod.ts";
+import { ServiceError } from "../../services/kernel/errors.ts";
+import type { Identity } from "../../services/people/identity/mod.ts";
+import type { Completion, CompletionRequest, Gateway } from "../../services/models/llm/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import { STREAM_HEADERS } from "../event_streams.ts";

@@ -1,7 +1,7 @@
-import { wholeNumber } from "../../services/validation/schemas.ts";
+import { wholeNumber } from "../../services/kernel/validation/schemas.ts";
 import { z } from "../extended_zod.ts";
 import { wantsEventStream } from "../../http/mod.ts";
-import type { EventLog, LoggedEvent } from "../../services/events/mod.ts";
+import type { EventLog, LoggedEvent } from "../../services/engines/events/mod.ts";
 import { newRoutes } from "../context.ts";
 import { callerOf } from "../caller.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";

@@ -1,9 +1,9 @@
 import { z } from "../extended_zod.ts";
 import { type BodyLimits, BodyReader } from "../../http/mod.ts";
-import { type HeraldDesk, requireDesk } from "../../services/bots/mod.ts";
-import { acceptedSchema } from "../../services/bots/schemas.ts";
-import { TooMany } from "../../services/errors.ts";
-import { placeOf } from "../../services/identity/mod.ts";
+import { type HeraldDesk, requireDesk } from "../../services/chat/bots/mod.ts";
+import { acceptedSchema } from "../../services/chat/bots/schemas.ts";
+import { TooMany } from "../../services/kernel/errors.ts";
+import { placeOf } from "../../services/people/identity/mod.ts";
 import { Semaphore } from "../../services/kernel/semaphore.ts";
 import { newRoutes } from "../context.ts";
 import { errors, json } from "../schemas.ts";

@@ -1,5 +1,5 @@
 import { z } from "../extended_zod.ts";
-import { completionRequestSchema } from "../../services/llm/schemas.ts";
+import { completionRequestSchema } from "../../services/models/llm/schemas.ts";
 import { type Completions, ticketHeaders } from "./completions.ts";
 import { newRoutes } from "../context.ts";
 import { errors, jsonRequest } from "../schemas.ts";

@@ -1,6 +1,6 @@
 import { z } from "../extended_zod.ts";
-import type { KnownModel, Llm } from "../../services/llm/mod.ts";
-import { completionRequestSchema } from "../../services/llm/schemas.ts";
+import type { KnownModel, Llm } from "../../services/models/llm/mod.ts";
+import { completionRequestSchema } from "../../services/models/llm/schemas.ts";
 import { type Completions, ticketHeaders } from "./completions.ts";
 import { newRoutes } from "../context.ts";
 import { json, jsonRequest, openAiErrors } from "../schemas.ts";

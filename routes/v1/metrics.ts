@@ -1,5 +1,5 @@
 import { z } from "../extended_zod.ts";
-import type { Metrics } from "../../services/metrics/mod.ts";
+import type { Metrics } from "../../services/operation/metrics/mod.ts";
 import { newRoutes } from "../context.ts";
 import { errors } from "../schemas.ts";
 import { specialRoute } from "../special_route.ts";

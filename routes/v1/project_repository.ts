@@ -3,20 +3,20 @@ import type { Context } from "hono";
 import { dirname } from "node:path";
 import { z } from "../extended_zod.ts";
 import { bodyLimitsOf, wantsLines } from "../../http/mod.ts";
-import type { Services } from "../../services/daemon/mod.ts";
-import { originOf } from "../../services/identity/mod.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
+import { originOf } from "../../services/people/identity/mod.ts";
 import {
   type ProjectRepositories,
   type ProjectView,
   receiveUpload,
   viewOf,
-} from "../../services/projects/mod.ts";
+} from "../../services/work/projects/mod.ts";
 import { callerOf } from "../caller.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
 import { proveAgain } from "../middleware/authenticate.ts";
 import { progressLines } from "../progress_lines.ts";
 import { errors, errorSchema, json } from "../schemas.ts";
-import { projectRecordSchema } from "../../services/projects/schemas.ts";
+import { projectRecordSchema } from "../../services/work/projects/schemas.ts";
 import { specialRoute } from "../special_route.ts";
 
 export type RepositoryServices = Pick<

@@ -1,6 +1,6 @@
 /**
  * A plugin of `deno lint` for the rules of the layout (CONTRIBUTING.md): only some folders import
- * SQLite, arrows point down, each folder of services/ has one door, and pages take only types from
+ * SQLite, arrows point down, each part of services/ has one door, and pages take only types from
  * routes/.
  */
 import { relative, resolve } from "node:path";
@@ -9,11 +9,11 @@ const ROOT = resolve(import.meta.dirname ?? ".", "../..");
 
 /** Folders whose modules may import `node:sqlite`. */
 const SQLITE_FOLDERS = [
-  "services/database/",
-  "services/irc_server/history/",
-  "services/fossil/",
-  "services/backup/",
-  "services/doctor/",
+  "services/engines/database/",
+  "services/chat/irc_server/history/",
+  "services/engines/fossil/",
+  "services/operation/backup/",
+  "services/operation/doctor/",
 ];
 
 /** Folders whose modules may not import it. Tests, scripts and the bench may. */
@@ -58,9 +58,9 @@ function target(importer: string, specifier: string): string | null {
   return relative(ROOT, resolve(ROOT, importer, "..", specifier));
 }
 
-/** `services/x/…` gives `services/x/`; null for a file directly in services/. */
+/** `services/work/x/…` gives `services/work/x/`; null for a file directly in services/work/. */
 function folderOf(path: string): string | null {
-  return /^services\/[^/]+\//.exec(path)?.[0] ?? null;
+  return /^services\/[^/]+\/[^/]+\//.exec(path)?.[0] ?? null;
 }
 
 const sqlite: Check = (importer, specifier) => {
@@ -79,15 +79,15 @@ const downward: Check = (importer, specifier) => {
 
 /**
  * A folder has a door, `mod.ts`, and doors that load the library of schemas: `schemas.ts`, and
- * `operations.ts` with its operations, whose name may say more. A worker loads only what runs there, so its module imports past
- * all of them. Each file of the kernel is a door.
+ * `operations.ts` with its operations, whose name may say more. A worker loads only what runs there,
+ * so its module imports past all of them. A file that is in no folder of its own, as most of the
+ * kernel, is a door.
  */
 const door: Check = (importer, specifier) => {
   if (importer.endsWith("_worker.ts")) return null;
   const module = target(importer, specifier);
   const folder = module === null ? null : folderOf(module);
   if (module === null || folder === null || !isIn(importer, BOUND_FOLDERS)) return null;
-  if (folder === "services/kernel/") return null;
   if (importer.startsWith(folder) || /\/(mod|schemas|(\w+_)?operations?)\.ts$/.test(module)) {
     return null;
   }
@@ -115,7 +115,7 @@ const pages: Check = (importer, specifier, isType) => {
 
 /** What may run an operation: that it is authorized and its input is valid, the edges alone ensure. */
 const EDGES =
-  /^routes\/(projects\/)?operations\.ts$|^services\/(identity|projects)\/\w*operation\.ts$/;
+  /^routes\/(projects\/)?operations\.ts$|^services\/(people\/identity|work\/projects)\/\w*operation\.ts$/;
 
 /** Reports calls of `perform` elsewhere, which would skip the rights of an operation. */
 const edge: Deno.lint.Rule = {

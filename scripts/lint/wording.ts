@@ -12,7 +12,7 @@ const ROOT = resolve(import.meta.dirname ?? ".", "../..");
 const FOLDERS = ["services/", "routes/", "mcp/", "cli/", "http/"];
 
 /** Services of IRC, whose errors are notices for people. */
-const NOTICES = "services/irc_server/services/";
+const NOTICES = "services/chat/irc_server/services/";
 
 /** Names of error classes, including those that do not end in "Error". */
 const ERRORS =

@@ -1,10 +1,10 @@
 /** Archives for download: the executable with what belongs beside it. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { ArchiveFile } from "../../services/fossil/read/archive/entry.ts";
-import { gzip } from "../../services/fossil/read/archive/gzip.ts";
-import { tarArchive } from "../../services/fossil/read/archive/tar.ts";
-import { zipArchive } from "../../services/fossil/read/archive/zip.ts";
+import type { ArchiveFile } from "../../services/engines/fossil/read/archive/entry.ts";
+import { gzip } from "../../services/engines/fossil/read/archive/gzip.ts";
+import { tarArchive } from "../../services/engines/fossil/read/archive/tar.ts";
+import { zipArchive } from "../../services/engines/fossil/read/archive/zip.ts";
 import { ROOT } from "../bundle.ts";
 import { executableName, type Target } from "../targets.ts";
 

@@ -1,4 +1,4 @@
-import { type Scheduler, untilMultiple } from "../scheduler.ts";
+import { type Scheduler, untilMultiple } from "./scheduler.ts";
 
 /**
  * How long changes are gathered for one transaction at most, and how long it must be quiet before

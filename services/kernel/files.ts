@@ -1,6 +1,6 @@
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import { Unavailable } from "../errors.ts";
+import { Unavailable } from "./errors.ts";
 
 /**
  * A time as the names of files have it on every system: `2026-11-24T02-15-00Z`.

@@ -1,5 +1,5 @@
-import type { Log } from "../log.ts";
-import type { Scheduler } from "../scheduler.ts";
+import type { Log } from "./log.ts";
+import type { Scheduler } from "./scheduler.ts";
 
 /** Says which work in the background has failed. */
 function logFailure(log: Pick<Log, "error">, name: string, error: unknown): void {

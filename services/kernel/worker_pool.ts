@@ -1,4 +1,4 @@
-import { Unavailable } from "../errors.ts";
+import { Unavailable } from "./errors.ts";
 import { BoundedQueue, type BoundedQueueOptions } from "./bounded_queue.ts";
 
 /** What is used of a worker, which calls `serveCalls`. A process can be one, too. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { mock } from "node:test";
 import { type Bounded, Descriptors } from "../../cli/connections.ts";
-import type { Config } from "../../services/config/mod.ts";
-import { configSchema } from "../../services/config/schemas.ts";
-import { silentLog } from "../../services/log.ts";
+import type { Config } from "../../services/operation/config/mod.ts";
+import { configSchema } from "../../services/operation/config/schemas.ts";
+import { silentLog } from "../../services/kernel/log.ts";
 
 /** A program that has so many connections open, and notes the bounds that it is given. */
 function programWith(http: number, irc: number) {

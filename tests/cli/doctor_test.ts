@@ -1,8 +1,8 @@
 /** What `muster doctor` says of the nodes that `GET /v1/nodes` lists. */
 import assert from "node:assert/strict";
 import { checkNodes } from "../../cli/doctor.ts";
-import { configSchema } from "../../services/config/schemas.ts";
-import type { Finding } from "../../services/doctor/mod.ts";
+import { configSchema } from "../../services/operation/config/schemas.ts";
+import type { Finding } from "../../services/operation/doctor/mod.ts";
 import { freePort } from "../support/free_port.ts";
 import { withFolder, writeFile } from "../support/temporary.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { prepareForAgents } from "../../cli/late_mcp.ts";
-import { silentLog } from "../../services/log.ts";
+import { silentLog } from "../../services/kernel/log.ts";
 import { BY_OPERATOR, withServices } from "../support/services.ts";
 
 const SCOUT = { nick: "scout", type: "worker" as const, channels: [] };

@@ -97,7 +97,7 @@ Deno.test("the tools for channels load none of those for projects", async () => 
 
 Deno.test("the routes of projects leave the engine of repositories to the workers", async () => {
   const loaded = [...await loadedWith("routes/projects/mod.ts")];
-  assert.ok(loaded.some((specifier) => specifier.endsWith("/services/tickets/operations.ts")));
+  assert.ok(loaded.some((specifier) => specifier.endsWith("/services/work/tickets/operations.ts")));
   const needless = loaded.filter((specifier) =>
     /\/services\/fossil\/(content|read|write|git)\/mod\.ts$/.test(specifier)
   );

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { LineWriter, Logging } from "../../cli/logging.ts";
 import { recordAnswer } from "../../http/mod.ts";
-import type { Config } from "../../services/config/mod.ts";
-import { Forbidden } from "../../services/errors.ts";
+import type { Config } from "../../services/operation/config/mod.ts";
+import { Forbidden } from "../../services/kernel/errors.ts";
 import { TestMetrics } from "../support/metrics.ts";
 import { TestScheduler } from "../support/scheduler.ts";
 

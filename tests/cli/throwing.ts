@@ -4,7 +4,7 @@
  */
 import { UncaughtErrors } from "../../cli/last_resort.ts";
 import { Logging } from "../../cli/logging.ts";
-import { systemScheduler } from "../../services/scheduler.ts";
+import { systemScheduler } from "../../services/kernel/scheduler.ts";
 
 function refuse(): never {
   throw new Error("This cannot be shown");

@@ -4,7 +4,7 @@
  * anew; the difference then says what changes for clients.
  */
 import assert from "node:assert/strict";
-import { Bridge } from "../../services/bridge/mod.ts";
+import { Bridge } from "../../services/chat/bridge/mod.ts";
 import { withTools } from "../mcp/projects/support.ts";
 import { type Document, type Endpoint, endpointsOf } from "../support/api_document.ts";
 import { THOROUGH } from "../support/level.ts";

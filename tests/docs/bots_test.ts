@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { PURPOSES } from "../../services/policies/mod.ts";
+import { PURPOSES } from "../../services/chat/policies/mod.ts";
 import { ROOT } from "./pages.ts";
 
 Deno.test("the documentation says of each bot what the program says", async () => {

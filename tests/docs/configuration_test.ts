@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { z } from "zod";
-import { loadConfig } from "../../services/config/mod.ts";
-import { configSchema } from "../../services/config/schemas.ts";
+import { loadConfig } from "../../services/operation/config/mod.ts";
+import { configSchema } from "../../services/operation/config/schemas.ts";
 import { withFolder } from "../support/temporary.ts";
 import { readPage, readUserPages, ROOT } from "./pages.ts";
 
@@ -39,7 +39,7 @@ const OTHER_VARIABLES = [
 
 /** The types of events. */
 async function eventTypes(): Promise<ReadonlySet<string>> {
-  const text = await Deno.readTextFile(join(ROOT, "services/events/types.ts"));
+  const text = await Deno.readTextFile(join(ROOT, "services/engines/events/types.ts"));
   return new Set(Array.from(text.matchAll(/^ {2}"(\w+\.\w+)":/gm), ([, type = ""]) => type));
 }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { examineConfigured } from "../../cli/doctor.ts";
-import { loadConfig } from "../../services/config/mod.ts";
+import { loadConfig } from "../../services/operation/config/mod.ts";
 import { call } from "../support/api.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { freePort } from "../support/free_port.ts";

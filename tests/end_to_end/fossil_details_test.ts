@@ -1,7 +1,7 @@
 /** What `muster fossil` says and does about names, lists and files that people get wrong. */
 import assert from "node:assert/strict";
-import { Repository, writeTicketChange } from "../../services/fossil/mod.ts";
-import { judged } from "../services/fossil/support/judges.ts";
+import { Repository, writeTicketChange } from "../../services/engines/fossil/mod.ts";
+import { judged } from "../services/engines/fossil/support/judges.ts";
 import { Workbench } from "../support/workbench.ts";
 
 /** A repository whose trunk has two check-ins and whose branch "side" has one. */

@@ -1,7 +1,7 @@
 /** `muster fossil` on a disk that is full. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { encode, Scratch } from "../services/fossil/support/fossil.ts";
+import { encode, Scratch } from "../services/engines/fossil/support/fossil.ts";
 import { musterWords, runMuster } from "../support/program.ts";
 import { runOn, smallDisk } from "../support/small_disk.ts";
 

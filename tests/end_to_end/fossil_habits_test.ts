@@ -1,7 +1,7 @@
 /** `muster fossil` as users of the `fossil` program type it. */
 import assert from "node:assert/strict";
-import { Repository, writeForumPost } from "../../services/fossil/mod.ts";
-import { judged } from "../services/fossil/support/judges.ts";
+import { Repository, writeForumPost } from "../../services/engines/fossil/mod.ts";
+import { judged } from "../services/engines/fossil/support/judges.ts";
 import { runMuster } from "../support/program.ts";
 import { Workbench } from "../support/workbench.ts";
 

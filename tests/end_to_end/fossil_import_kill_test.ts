@@ -1,7 +1,7 @@
 /** What `kill -9` leaves of an import, and what the next one does with it. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { encode, Scratch } from "../services/fossil/support/fossil.ts";
+import { encode, Scratch } from "../services/engines/fossil/support/fossil.ts";
 import { musterCommand, runMuster } from "../support/program.ts";
 
 const FILES = 200;

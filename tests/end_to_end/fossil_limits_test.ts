@@ -1,9 +1,9 @@
 /** Repositories that would take more memory than `muster fossil` gives them are refused. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { encodeUtf8, md5, packBlob, sha3 } from "../../services/fossil/mod.ts";
-import { makeDoublingDeltas } from "../services/fossil/support/bomb.ts";
-import { Scratch } from "../services/fossil/support/fossil.ts";
+import { encodeUtf8, md5, packBlob, sha3 } from "../../services/engines/fossil/mod.ts";
+import { makeDoublingDeltas } from "../services/engines/fossil/support/bomb.ts";
+import { Scratch } from "../services/engines/fossil/support/fossil.ts";
 import { runMuster } from "../support/program.ts";
 
 const MAX_FILES = 200_000;

@@ -1,6 +1,6 @@
 /** `muster fossil`, judged by the `fossil` program and by `git`. */
 import assert from "node:assert/strict";
-import { judged } from "../services/fossil/support/judges.ts";
+import { judged } from "../services/engines/fossil/support/judges.ts";
 import { peer } from "../support/peers.ts";
 import { musterCommand, runMuster } from "../support/program.ts";
 import { Workbench } from "../support/workbench.ts";

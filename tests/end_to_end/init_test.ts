@@ -6,7 +6,7 @@ import { makeCertificate } from "../support/certificate.ts";
 import { peer } from "../support/peers.ts";
 import { runMuster, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
-import { loadConfig } from "../../services/config/mod.ts";
+import { loadConfig } from "../../services/operation/config/mod.ts";
 
 /** A field of what the command printed, such as the password. */
 function fieldOf(stdout: string, name: string): string {

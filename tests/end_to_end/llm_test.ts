@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { FakeProvider, jsonLines } from "../services/llm/support/provider.ts";
+import { FakeProvider, jsonLines } from "../services/models/llm/support/provider.ts";
 import { call } from "../support/api.ts";
 import { runMuster, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import OpenAI from "openai";
-import { FakeProvider } from "../services/llm/support/provider.ts";
+import { FakeProvider } from "../services/models/llm/support/provider.ts";
 import { call, registerAgent } from "../support/api.ts";
 import { peer, pythonClients } from "../support/peers.ts";
 import { type Program, startProgram } from "../support/program.ts";

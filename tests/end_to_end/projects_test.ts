@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
-import { Receiver } from "../services/webhooks/receiver.ts";
+import { Receiver } from "../services/work/webhooks/receiver.ts";
 import { run, succeed } from "../support/commands.ts";
 import { cleanEnvironment, musterWords, runMuster, startProgram } from "../support/program.ts";
 

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { Upload, type UploadOptions } from "tus-js-client";
-import { Scratch } from "../services/fossil/support/fossil.ts";
-import { judges } from "../services/fossil/support/judges.ts";
+import { Scratch } from "../services/engines/fossil/support/fossil.ts";
+import { judges } from "../services/engines/fossil/support/judges.ts";
 import { peer } from "../support/peers.ts";
 import { type Program, startProgram } from "../support/program.ts";
 

@@ -93,8 +93,8 @@ async function refusesStrangers({ program }: Scene): Promise<void> {
 
 /**
  * One in six of the attempts, each in a process of its own, and all that need the real limit on memory.
- * tests/services/fossil/sql_test.ts tries every attempt that neither fills memory nor runs on; those
- * that run on are tried in tests/services/queries, and two of them below.
+ * tests/services/engines/fossil/sql_test.ts tries every attempt that neither fills memory nor runs on; those
+ * that run on are tried in tests/services/work/queries, and two of them below.
  */
 const ATTEMPTS: readonly Attempt[] = SQL_ATTEMPTS.filter(({ isLong, isLarge }, index) =>
   !isLong && (isLarge || index % 6 === 0)

@@ -3,9 +3,9 @@
  * OpenAPI document, random lines for the parser of IRC, and random commands of many IRC clients,
  * compared with a model of channels, and mutated ones, after which clients and server have to agree.
  */
-import { fuzzChannels } from "../services/irc/fuzz_channels.ts";
-import { fuzzViews } from "../services/irc/fuzz_views.ts";
-import { fuzzMessages } from "../services/irc/fuzz_message.ts";
+import { fuzzChannels } from "../services/engines/irc/fuzz_channels.ts";
+import { fuzzViews } from "../services/engines/irc/fuzz_views.ts";
+import { fuzzMessages } from "../services/engines/irc/fuzz_message.ts";
 import { fuzzHttp } from "./http_fuzz.ts";
 
 /** Inputs of the parser; they cost less than requests. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { BodyReader } from "../../http/mod.ts";
-import { Invalid, TooLarge, TooSlow } from "../../services/errors.ts";
+import { Invalid, TooLarge, TooSlow } from "../../services/kernel/errors.ts";
 import { anyCharacter } from "../support/any_character.ts";
 
 const encoder = new TextEncoder();

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { accepts, Callers, readAuthorization } from "../../http/mod.ts";
-import { GUEST } from "../../services/identity/mod.ts";
-import { tokenRequestSchema } from "../../services/identity/schemas.ts";
+import { GUEST } from "../../services/people/identity/mod.ts";
+import { tokenRequestSchema } from "../../services/people/identity/schemas.ts";
 import { anAgent, BY_OPERATOR, type TestServices, withServices } from "../support/services.ts";
 
 const MINUTE = 60_000;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { HttpConnections } from "../../http/connections.ts";
 import type { HttpConnection } from "../../http/connection.ts";
-import { GUEST, OPERATOR, type Principal } from "../../services/identity/mod.ts";
-import { silentLog } from "../../services/log.ts";
+import { GUEST, OPERATOR, type Principal } from "../../services/people/identity/mod.ts";
+import { silentLog } from "../../services/kernel/log.ts";
 
 const LIMITS = {
   total: 4,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { type ArrivalHandler, BodyReader } from "../../http/mod.ts";
-import { ServiceError } from "../../services/errors.ts";
-import { OPERATOR } from "../../services/identity/mod.ts";
-import { MARK_HEADER } from "../../services/nodes/mod.ts";
+import { ServiceError } from "../../services/kernel/errors.ts";
+import { OPERATOR } from "../../services/people/identity/mod.ts";
+import { MARK_HEADER } from "../../services/cluster/nodes/mod.ts";
 import { sendRaw } from "./support.ts";
 import { marksOf, nodeRecord, NOW, refusalOf, withNodes } from "./two_nodes.ts";
 

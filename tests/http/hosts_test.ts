@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Hosts } from "../../http/mod.ts";
-import { DEFAULTS } from "../../services/config/defaults.ts";
+import { DEFAULTS } from "../../services/operation/config/defaults.ts";
 import { sendRaw, startHttpServer } from "./support.ts";
 
 /** A request to a host, which `Host` may call otherwise. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { NodeNotes, type NodeRecord, NOTES_TARGET } from "../../services/nodes/mod.ts";
+import { NodeNotes, NOTES_TARGET } from "../../services/cluster/nodes/mod.ts";
+import type { NodeRecord } from "../../services/kernel/nodes.ts";
 import { until } from "../support/until.ts";
 import { startHttpServer } from "./support.ts";
 import { nodeRecord } from "./two_nodes.ts";

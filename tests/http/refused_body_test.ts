@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { BodyReader } from "../../http/mod.ts";
-import { TooLarge } from "../../services/errors.ts";
+import { TooLarge } from "../../services/kernel/errors.ts";
 import { until, within } from "../support/until.ts";
 import { sendRaw, startHttpServer } from "./support.ts";
 import { withNodes } from "./two_nodes.ts";

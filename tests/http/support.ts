@@ -6,7 +6,7 @@ import {
   type ServeConnection,
 } from "../../http/mod.ts";
 import { findServeConnection } from "../../http/runtime.ts";
-import { silentLog } from "../../services/log.ts";
+import { silentLog } from "../../services/kernel/log.ts";
 
 /** The bounds of a server, if they are not wide enough for any test. */
 interface Bounds extends Partial<ConnectionLimits> {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import http2 from "node:http2";
 import type { RequestConnection } from "../../http/mod.ts";
-import { OPERATOR } from "../../services/identity/mod.ts";
+import { OPERATOR } from "../../services/people/identity/mod.ts";
 import { until, within } from "../support/until.ts";
 import { startHttpServer } from "./support.ts";
 

@@ -8,9 +8,10 @@ import {
   type Placement,
   TrustedProxies,
 } from "../../http/mod.ts";
-import { TooMany, Unavailable } from "../../services/errors.ts";
-import { GUEST, OPERATOR, type Principal } from "../../services/identity/mod.ts";
-import { Marks, NodeClient, type NodeRecord } from "../../services/nodes/mod.ts";
+import { TooMany, Unavailable } from "../../services/kernel/errors.ts";
+import { GUEST, OPERATOR, type Principal } from "../../services/people/identity/mod.ts";
+import { Marks, NodeClient } from "../../services/cluster/nodes/mod.ts";
+import type { NodeRecord } from "../../services/kernel/nodes.ts";
 import { startHttpServer } from "./support.ts";
 
 const KEY = "0123456789abcdef".repeat(4);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { Random } from "../services/fossil/support/random.ts";
+import { Random } from "../services/engines/fossil/support/random.ts";
 import { audit } from "../soak/audit.ts";
 import { type Answer, Client } from "../soak/client.ts";
 import { Facts } from "../soak/facts.ts";

@@ -1,6 +1,6 @@
 /** Reads of a real repository over HTTP, judged by the `fossil` program. */
 import assert from "node:assert/strict";
-import type { CheckinDetail, Tree } from "../../services/fossil/mod.ts";
+import type { CheckinDetail, Tree } from "../../services/engines/fossil/mod.ts";
 import { type ExpressProject, withExpress } from "../support/express.ts";
 
 withExpress("reads over HTTP are those of fossil", async (test, step) => {

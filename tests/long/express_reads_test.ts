@@ -12,12 +12,12 @@ import {
   readTree,
   Repository,
   resolveArtifact,
-} from "../../services/fossil/mod.ts";
+} from "../../services/engines/fossil/mod.ts";
 import { peer } from "../support/peers.ts";
-import { Scratch } from "../services/fossil/support/fossil.ts";
-import { judged } from "../services/fossil/support/judges.ts";
-import { assertRebuilds } from "../services/fossil/support/tables.ts";
-import { patched } from "../services/fossil/support/patch.ts";
+import { Scratch } from "../services/engines/fossil/support/fossil.ts";
+import { judged } from "../services/engines/fossil/support/judges.ts";
+import { assertRebuilds } from "../services/engines/fossil/support/tables.ts";
+import { patched } from "../services/engines/fossil/support/patch.ts";
 
 /** Kept beside this repository; not every machine has it. */
 const EXPRESS = new URL("../../../shared/data/express.fossil", import.meta.url);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { call, callAs, type Credentials, order, registerAgent } from "../support/api.ts";
 import { testCluster } from "../support/cluster.ts";
 import type { Program } from "../support/program.ts";
-import { Receiver } from "../services/webhooks/receiver.ts";
+import { Receiver } from "../services/work/webhooks/receiver.ts";
 import { asked } from "../support/until.ts";
 
 /** Sends a message to scout, again and again while no node leads. */

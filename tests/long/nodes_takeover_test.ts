@@ -4,7 +4,7 @@ import { call, callAs, type Credentials, order, registerAgent } from "../support
 import { moveProject, reaches, testCluster } from "../support/cluster.ts";
 import type { Program } from "../support/program.ts";
 import { asked } from "../support/until.ts";
-import { Receiver } from "../services/webhooks/receiver.ts";
+import { Receiver } from "../services/work/webhooks/receiver.ts";
 
 /** Waits until a node leads, as another one sees it. */
 async function leads(node: Program, name: string): Promise<void> {

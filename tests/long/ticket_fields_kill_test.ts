@@ -6,8 +6,8 @@ import { call, type Server } from "../support/api.ts";
 import { peer } from "../support/peers.ts";
 import { startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
-import { Scratch } from "../services/fossil/support/fossil.ts";
-import { difference, dumpTables } from "../services/fossil/support/tables.ts";
+import { Scratch } from "../services/engines/fossil/support/fossil.ts";
+import { difference, dumpTables } from "../services/engines/fossil/support/tables.ts";
 
 const FIELDS = "/projects/demo/fossil/api/tickets/fields";
 const TICKETS = "/projects/demo/fossil/api/tickets";

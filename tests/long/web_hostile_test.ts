@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { shownText } from "../../services/fossil/front/mod.ts";
+import { shownText } from "../../services/engines/fossil/front/mod.ts";
 import { call } from "../support/api.ts";
 import { TestBrowser } from "../support/browser.ts";
 import { addAdmin } from "../support/filled_server.ts";

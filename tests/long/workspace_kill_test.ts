@@ -1,7 +1,7 @@
 /** After `kill -9` in the middle of commits, merges and abandonments, database and repository agree. */
 import assert from "node:assert/strict";
-import { Scratch } from "../services/fossil/support/fossil.ts";
-import { judges } from "../services/fossil/support/judges.ts";
+import { Scratch } from "../services/engines/fossil/support/fossil.ts";
+import { judges } from "../services/engines/fossil/support/judges.ts";
 import { peer } from "../support/peers.ts";
 import { type Program, startProgram } from "../support/program.ts";
 

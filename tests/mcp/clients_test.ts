@@ -5,9 +5,9 @@ import {
   StreamableHTTPClientTransport as OlderTransport,
 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { createMcpHandler } from "../../mcp/mod.ts";
-import { configSchema } from "../../services/config/schemas.ts";
-import { startDaemon } from "../../services/daemon/mod.ts";
-import { silentLog } from "../../services/log.ts";
+import { configSchema } from "../../services/operation/config/schemas.ts";
+import { startDaemon } from "../../services/operation/daemon/mod.ts";
+import { silentLog } from "../../services/kernel/log.ts";
 import { withFolder } from "../support/temporary.ts";
 
 const API_TOKEN = "0123456789abcdef".repeat(4);

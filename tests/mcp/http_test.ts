@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { instructionsFor } from "../../mcp/mod.ts";
-import { OPERATOR } from "../../services/identity/mod.ts";
+import { OPERATOR } from "../../services/people/identity/mod.ts";
 import { errorCode, newFixture, post, result, rpc, shapeOf } from "./support.ts";
 
 const ID = /^[0-9a-f-]{36}$/;

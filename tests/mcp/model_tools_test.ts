@@ -7,7 +7,7 @@ import {
   TooLarge,
   TooMany,
   Unavailable,
-} from "../../services/errors.ts";
+} from "../../services/kernel/errors.ts";
 import { call, newFixture, post, rpc, textOf, type Who } from "./support.ts";
 
 interface ListedTool {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { createMcpHandler, type McpHandler, type McpServices } from "../../mcp/mod.ts";
-import type { Bridge, ChannelMessage, NewPost } from "../../services/bridge/mod.ts";
-import type { Addressed } from "../../services/inboxes/mod.ts";
-import type { MessageQuery } from "../../services/messages/mod.ts";
-import { configSchema } from "../../services/config/schemas.ts";
-import { Conflict, TooMany, Unauthorized } from "../../services/errors.ts";
+import type { Bridge, ChannelMessage, NewPost } from "../../services/chat/bridge/mod.ts";
+import type { Addressed } from "../../services/chat/inboxes/mod.ts";
+import type { MessageQuery } from "../../services/chat/messages/mod.ts";
+import { configSchema } from "../../services/operation/config/schemas.ts";
+import { Conflict, TooMany, Unauthorized } from "../../services/kernel/errors.ts";
 import {
   type Caller,
   type Credential,
@@ -13,10 +13,10 @@ import {
   type Principal,
   type Scope,
   speakerName,
-} from "../../services/identity/mod.ts";
-import { Needs } from "../../services/needs/mod.ts";
-import { Questions } from "../../services/questions/mod.ts";
-import { silentLog } from "../../services/log.ts";
+} from "../../services/people/identity/mod.ts";
+import { Needs } from "../../services/people/needs/mod.ts";
+import { Questions } from "../../services/oversight/questions/mod.ts";
+import { silentLog } from "../../services/kernel/log.ts";
 import { TestScheduler } from "../support/scheduler.ts";
 import { TestMetrics } from "../support/metrics.ts";
 

@@ -4,7 +4,7 @@ import { ApiRoutes } from "../../routes/api_routes.ts";
 import type { AppEnv } from "../../routes/environment.ts";
 import { jsonBody } from "../../routes/middleware/body.ts";
 import { errorHandler, invalidRequest } from "../../routes/middleware/errors.ts";
-import { silentLog } from "../../services/log.ts";
+import { silentLog } from "../../services/kernel/log.ts";
 
 const ROUTE = createRoute({
   method: "post",

@@ -1,9 +1,9 @@
 /** Usual requests are answered without the app: nobody can tell from outside. */
 import assert from "node:assert/strict";
 import type { AppEnv } from "../../routes/environment.ts";
-import { configSchema } from "../../services/config/schemas.ts";
-import { Unavailable } from "../../services/errors.ts";
-import { withBridge } from "../services/bridge/support.ts";
+import { configSchema } from "../../services/operation/config/schemas.ts";
+import { Unavailable } from "../../services/kernel/errors.ts";
+import { withBridge } from "../services/chat/bridge/support.ts";
 import { EVERYBODY, type TestApi, type Who, withApi } from "../support/scenarios.ts";
 import { eventTypes } from "../support/services.ts";
 import { THOROUGH } from "../support/level.ts";

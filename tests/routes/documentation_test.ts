@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { isPortable } from "../../services/validation/portable_patterns.ts";
+import { isPortable } from "../../services/kernel/validation/portable_patterns.ts";
 import { type Document, endpointsOf, type Schema } from "../support/api_document.ts";
 import { withApi } from "../support/scenarios.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { newRoutes } from "../../routes/context.ts";
 import { errorHandler } from "../../routes/middleware/errors.ts";
-import { TooMany } from "../../services/errors.ts";
-import { silentLog } from "../../services/log.ts";
+import { TooMany } from "../../services/kernel/errors.ts";
+import { silentLog } from "../../services/kernel/log.ts";
 
 const SECRET = "a secret that an exception happened to hold";
 

@@ -7,7 +7,7 @@ import {
   jsonLineText,
   type StreamSink,
 } from "../../routes/event_streams.ts";
-import { type EndedListener, OPERATOR } from "../../services/identity/mod.ts";
+import { type EndedListener, OPERATOR } from "../../services/people/identity/mod.ts";
 import { TestMetrics } from "../support/metrics.ts";
 import { TestScheduler } from "../support/scheduler.ts";
 

@@ -3,7 +3,7 @@ import { type Context, Hono, type MiddlewareHandler, type Next } from "hono";
 import { newRoutes } from "../../routes/context.ts";
 import type { AppEnv } from "../../routes/environment.ts";
 import { lazyGroup, switchedOff } from "../../routes/group.ts";
-import { NotFound } from "../../services/errors.ts";
+import { NotFound } from "../../services/kernel/errors.ts";
 
 /** The group `guide`, with handlers of its route. */
 function guideOf(...handlers: ((context: Context<AppEnv>, next: Next) => unknown)[]) {

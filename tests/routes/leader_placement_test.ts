@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { LEADER_ROUTES, LeaderPlacement } from "../../routes/leader_placement.ts";
-import { Unavailable } from "../../services/errors.ts";
-import type { NodeRecord } from "../../services/nodes/mod.ts";
+import { Unavailable } from "../../services/kernel/errors.ts";
+import type { NodeRecord } from "../../services/kernel/nodes.ts";
 import { LEADER_PAGES } from "../../web/leader_pages.ts";
 import { PAGES } from "../../web/table.ts";
 

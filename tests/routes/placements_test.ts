@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { Hono } from "hono";
 import { LEADER_ROUTES, LeaderPlacement } from "../../routes/leader_placement.ts";
 import { ProjectPlacement } from "../../routes/project_placement.ts";
-import type { NodeRecord } from "../../services/nodes/mod.ts";
-import type { HeldProject } from "../../services/projects/mod.ts";
+import type { NodeRecord } from "../../services/kernel/nodes.ts";
+import type { HeldProject } from "../../services/work/projects/mod.ts";
 import { randomTargets } from "../support/odd_targets.ts";
 
 const OTHER: NodeRecord = Object.freeze({

@@ -4,8 +4,8 @@ import { newStreams } from "../../routes/core.ts";
 import { createGroups } from "../../routes/groups.ts";
 import { PROJECT_ROUTES } from "../../routes/projects/table.ts";
 import { ROUTES } from "../../routes/table.ts";
-import { Bridge } from "../../services/bridge/mod.ts";
-import type { Services } from "../../services/daemon/mod.ts";
+import { Bridge } from "../../services/chat/bridge/mod.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
 import { withApi } from "../support/scenarios.ts";
 
 interface Routed {

@@ -15,11 +15,15 @@ Deno.test("only the modules with SQLite files may import node:sqlite, in whateve
     'const sqlite = await import("node:sqlite");',
   ];
   for (const form of forms) {
-    for (const path of ["services/agents/roster.ts", "routes/app.ts", "cli/serve.ts"]) {
+    for (const path of ["services/people/agents/roster.ts", "routes/app.ts", "cli/serve.ts"]) {
       assert.deepEqual(broken(path, form), ["boundaries/sqlite"], `${path}: ${form}`);
     }
-    const allowed = ["services/database/a.ts", "services/irc_server/history/a.ts", "tests/a.ts"];
-    for (const path of [...allowed, "services/fossil/content/a.ts"]) {
+    const allowed = [
+      "services/engines/database/a.ts",
+      "services/chat/irc_server/history/a.ts",
+      "tests/a.ts",
+    ];
+    for (const path of [...allowed, "services/engines/fossil/content/a.ts"]) {
       assert.deepEqual(broken(path, form), [], `${path}: ${form}`);
     }
   }
@@ -27,26 +31,27 @@ Deno.test("only the modules with SQLite files may import node:sqlite, in whateve
 
 Deno.test("services import nothing from above them", () => {
   for (const folder of ["routes", "mcp", "cli", "http"]) {
-    const source = `import { x } from "../../${folder}/mod.ts";`;
-    assert.deepEqual(broken("services/agents/a.ts", source), ["boundaries/downward"]);
-    assert.deepEqual(broken("routes/v1/a.ts", source), []);
+    const source = (up: string) => `import { x } from "${up}/${folder}/mod.ts";`;
+    const refused = broken("services/people/agents/a.ts", source("../../.."));
+    assert.deepEqual(refused, ["boundaries/downward"]);
+    assert.deepEqual(broken("routes/v1/a.ts", source("../..")), []);
   }
 });
 
-Deno.test("a folder of services is imported through its mod.ts", () => {
+Deno.test("a part of services is imported through its mod.ts", () => {
   const table = [
-    ["services/agents/a.ts", "../database/mod.ts", true],
-    ["services/agents/a.ts", "../database/database.ts", false],
-    ["services/agents/a.ts", "../database/sqlite/mod.ts", true],
-    ["services/agents/a.ts", "../errors.ts", true],
-    ["services/agents/a.ts", "./roster.ts", true],
-    ["services/irc_server/bans/a.ts", "../origin.ts", true],
-    ["services/irc_server/bans/a.ts", "../../irc/server.ts", false],
-    ["services/agents/a.ts", "npm:kysely", true],
-    ["routes/v1/a.ts", "../../services/agents/mod.ts", true],
-    ["routes/v1/a.ts", "../../services/agents/roster.ts", false],
-    ["cli/a.ts", "../services/version.ts", true],
-    ["cli/a.ts", "../services/agents/roster.ts", false],
+    ["services/people/agents/a.ts", "../../engines/database/mod.ts", true],
+    ["services/people/agents/a.ts", "../../engines/database/database.ts", false],
+    ["services/people/agents/a.ts", "../../engines/database/sqlite/mod.ts", true],
+    ["services/people/agents/a.ts", "../../kernel/errors.ts", true],
+    ["services/people/agents/a.ts", "./roster.ts", true],
+    ["services/chat/irc_server/bans/a.ts", "../origin.ts", true],
+    ["services/chat/irc_server/bans/a.ts", "../../../engines/irc/server.ts", false],
+    ["services/people/agents/a.ts", "npm:kysely", true],
+    ["routes/v1/a.ts", "../../services/people/agents/mod.ts", true],
+    ["routes/v1/a.ts", "../../services/people/agents/roster.ts", false],
+    ["cli/a.ts", "../services/kernel/version.ts", true],
+    ["cli/a.ts", "../services/people/agents/roster.ts", false],
   ] as const;
   for (const [path, specifier, allowed] of table) {
     const rules = broken(path, `import { x } from "${specifier}";`);
@@ -80,11 +85,11 @@ Deno.test("pages take only types from routes", () => {
 
 Deno.test("an operation runs only where its rights are checked", () => {
   const source = "await listTickets.perform(services, input, call);";
-  for (const path of ["mcp/tool.ts", "web/pages/a.tsx", "services/tickets/operations.ts"]) {
+  for (const path of ["mcp/tool.ts", "web/pages/a.tsx", "services/work/tickets/operations.ts"]) {
     assert.deepEqual(broken(path, source), ["boundaries/edge"], path);
   }
   const edges = ["routes/operations.ts", "routes/projects/operations.ts"];
-  for (const path of [...edges, "services/projects/operation.ts"]) {
+  for (const path of [...edges, "services/work/projects/operation.ts"]) {
     assert.deepEqual(broken(path, source), [], path);
   }
 });

@@ -1,6 +1,6 @@
 /** One short way through each door of the real program, beside those of `main_job_test.ts`. */
 import assert from "node:assert/strict";
-import { FakeProvider, jsonLines } from "../services/llm/support/provider.ts";
+import { FakeProvider, jsonLines } from "../services/models/llm/support/provider.ts";
 import { order, registerAgent } from "../support/api.ts";
 import { type Program, runMuster, startProgram } from "../support/program.ts";
 import { StdioMcp } from "../support/stdio.ts";

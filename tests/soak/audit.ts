@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { call } from "../support/api.ts";
 import type { Program } from "../support/program.ts";
-import { Scratch } from "../services/fossil/support/fossil.ts";
-import { difference, dumpTables } from "../services/fossil/support/tables.ts";
+import { Scratch } from "../services/engines/fossil/support/fossil.ts";
+import { difference, dumpTables } from "../services/engines/fossil/support/tables.ts";
 
 /**
  * Checks what must be true after each start: every intention is settled, the database is sound, the

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { Random } from "../services/fossil/support/random.ts";
+import { Random } from "../services/engines/fossil/support/random.ts";
 import { newerFossil } from "../support/peers.ts";
 import { type Program, runMuster, startProgram } from "../support/program.ts";
 import { FossilClient } from "../support/sync.ts";

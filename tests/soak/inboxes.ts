@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { call, registerAgent } from "../support/api.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
-import { Random } from "../services/fossil/support/random.ts";
+import { Random } from "../services/engines/fossil/support/random.ts";
 import { Client } from "./client.ts";
 import { expect, nameOf } from "./project.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type Program, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
-import { Random } from "../services/fossil/support/random.ts";
+import { Random } from "../services/engines/fossil/support/random.ts";
 import { audit, auditEvents } from "./audit.ts";
 import { Client } from "./client.ts";
 import { Facts } from "./facts.ts";

@@ -3,7 +3,7 @@ import { call, registerAgent } from "../support/api.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
 import { asked } from "../support/until.ts";
-import { Random } from "../services/fossil/support/random.ts";
+import { Random } from "../services/engines/fossil/support/random.ts";
 import { Client } from "./client.ts";
 import { expect, nameOf } from "./project.ts";
 import { type SeenEvent, sooner } from "./team/sight.ts";

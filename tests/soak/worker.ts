@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Random } from "../services/fossil/support/random.ts";
+import type { Random } from "../services/engines/fossil/support/random.ts";
 import type { Client } from "./client.ts";
 import type { Fact, Facts } from "./facts.ts";
 import {

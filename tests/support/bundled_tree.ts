@@ -56,7 +56,7 @@ export function bundledTree(): string {
 
 /** The folder of the bundled program in that of a {@linkcode bundledTree}. */
 export function programIn(tree: string): string {
-  return join(tree, "services", "bundle");
+  return join(tree, "services", "work", "bundle");
 }
 
 function folderOf(hash: string): string {
@@ -103,9 +103,9 @@ function makeBundle(folder: string): void {
   const { unstable, permissions } = config;
   write(join(folder, "deno.json"), JSON.stringify({ unstable, permissions }));
   bundleProgram(programIn(folder));
-  write(join(folder, "main.ts"), 'import "./services/bundle/main.js";\n');
+  write(join(folder, "main.ts"), 'import "./services/work/bundle/main.js";\n');
 
-  const sql = join("services", "fossil", "sql");
+  const sql = join("services", "engines", "fossil", "sql");
   bundle(QUERY.map((name) => join(sql, `${name}.ts`)), join(folder, sql));
   for (const name of QUERY) write(join(folder, sql, `${name}.ts`), `import "./${name}.js";\n`);
   rewriteScripts(folder, hideImports);

@@ -4,7 +4,7 @@ import { withFolder, writeFile } from "./temporary.ts";
 
 Deno.test("a change of any source asks for another bundle, and a change of a test does not", async () => {
   await withFolder(async (folder) => {
-    for (const name of ["services/irc", "tests/irc", "dist"]) {
+    for (const name of ["services/engines/irc", "tests/irc", "dist"]) {
       Deno.mkdirSync(`${folder}/${name}`, { recursive: true });
     }
     await writeFile(folder, "main.ts", "run(1);");
@@ -18,11 +18,14 @@ Deno.test("a change of any source asks for another bundle, and a change of a tes
     assertNew();
     await writeFile(folder, "deno.lock", "{}");
     assertNew();
-    await writeFile(folder, "services/irc/page.css", "b");
+    await writeFile(folder, "services/engines/irc/page.css", "b");
     assertNew();
-    Deno.renameSync(`${folder}/services/irc/page.css`, `${folder}/services/irc/frame.css`);
+    Deno.renameSync(
+      `${folder}/services/engines/irc/page.css`,
+      `${folder}/services/engines/irc/frame.css`,
+    );
     assertNew();
-    Deno.removeSync(`${folder}/services/irc/frame.css`);
+    Deno.removeSync(`${folder}/services/engines/irc/frame.css`);
     assert.equal(hashTree(folder), seen[2]);
     await writeFile(folder, "tests/irc/one_test.ts", "");
     await writeFile(folder, "dist/muster", "");

@@ -1,7 +1,7 @@
 /** The pages of channels beside an IRC server, with people on both. */
 import assert from "node:assert/strict";
-import { type Bridge } from "../../services/bridge/mod.ts";
-import { IrcUser, type IrcUserOptions } from "../services/bridge/support.ts";
+import { type Bridge } from "../../services/chat/bridge/mod.ts";
+import { IrcUser, type IrcUserOptions } from "../services/chat/bridge/support.ts";
 import type { TestServicesOptions } from "./services.ts";
 import { type TestWeb, withWeb } from "./web.ts";
 

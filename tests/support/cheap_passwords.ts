@@ -1,4 +1,4 @@
-import type { PasswordCosts } from "../../services/identity/mod.ts";
+import type { PasswordCosts } from "../../services/people/identity/mod.ts";
 
 /** Passwords cost as little as they can, where a test is not about their cost. */
 export const CHEAP_PASSWORDS: PasswordCosts = {

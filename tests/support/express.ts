@@ -1,10 +1,10 @@
 /** A project with the repository of express, which not every machine has. */
 import { join } from "node:path";
-import { Scratch } from "../services/fossil/support/fossil.ts";
+import { Scratch } from "../services/engines/fossil/support/fossil.ts";
 import { peer } from "./peers.ts";
 import { type TestProject, withProject } from "./projects.ts";
 import { BY_OPERATOR } from "./services.ts";
-import { originOf } from "../../services/identity/mod.ts";
+import { originOf } from "../../services/people/identity/mod.ts";
 
 const EXPRESS = new URL("../../../shared/data/express.fossil", import.meta.url);
 

@@ -1,9 +1,9 @@
 /**
  * The parts of an Ergo IRC server that muster uses: its HTTP API, over real HTTP, and its services.
  */
-import { Unavailable } from "../../services/errors.ts";
-import { foldCase } from "../../services/irc/mod.ts";
-import type { ServicesConsole } from "../../services/irc_network/mod.ts";
+import { Unavailable } from "../../services/kernel/errors.ts";
+import { foldCase } from "../../services/engines/irc/mod.ts";
+import type { ServicesConsole } from "../../services/chat/irc_network/mod.ts";
 
 /** An account on the network. */
 export interface FakeAccount {

@@ -11,8 +11,8 @@ import {
   sha3,
   type TagCard,
   unpackBlob,
-} from "../../services/fossil/mod.ts";
-import { hashOf, starting, tag } from "../services/fossil/support/pushing.ts";
+} from "../../services/engines/fossil/mod.ts";
+import { hashOf, starting, tag } from "../services/engines/fossil/support/pushing.ts";
 import { commitFiles } from "./projects.ts";
 import { type SyncTest, withSync } from "./sync.ts";
 import { exchange, type SyncMessage, type SyncReply } from "./sync_messages.ts";

@@ -1,4 +1,4 @@
-import type { AnsweredRequest, Metrics } from "../../services/metrics/mod.ts";
+import type { AnsweredRequest, Metrics } from "../../services/operation/metrics/mod.ts";
 
 /** Metrics that record their calls, without times. */
 export class TestMetrics implements

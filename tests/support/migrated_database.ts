@@ -5,7 +5,7 @@
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
-import { openSqlite } from "../../services/database/mod.ts";
+import { openSqlite } from "../../services/engines/database/mod.ts";
 
 interface Template {
   /** The bytes of the file. */

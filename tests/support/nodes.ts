@@ -1,7 +1,7 @@
 /** The services of several nodes with one database of PostgreSQL, each in a folder of its own. */
 import { join } from "node:path";
-import { systemScheduler } from "../../services/scheduler.ts";
-import { NODE_KEY_FILES } from "../../services/nodes/mod.ts";
+import { systemScheduler } from "../../services/kernel/scheduler.ts";
+import { NODE_KEY_FILES } from "../../services/cluster/nodes/mod.ts";
 import { peer } from "./peers.ts";
 import { postgresOf } from "./postgres.ts";
 import { TestScheduler } from "./scheduler.ts";

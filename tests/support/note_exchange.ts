@@ -1,4 +1,4 @@
-import type { PeerNotes } from "../../services/database/mod.ts";
+import type { PeerNotes } from "../../services/engines/database/mod.ts";
 
 /** Carries notes between nodes of one process. A test can let them get lost, or hold them back. */
 export class NoteExchange {

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { restoreBackup } from "../../services/backup/mod.ts";
-import { DataFolder } from "../../services/config/mod.ts";
-import { openSqlite, SCHEMA_VERSION } from "../../services/database/mod.ts";
-import { newEvent } from "../../services/events/mod.ts";
-import { openKeyFile } from "../../services/identity/mod.ts";
-import { Journal } from "../../services/irc_server/history/journal.ts";
-import { silentLog } from "../../services/log.ts";
+import { restoreBackup } from "../../services/operation/backup/mod.ts";
+import { DataFolder } from "../../services/operation/config/mod.ts";
+import { openSqlite, SCHEMA_VERSION } from "../../services/engines/database/mod.ts";
+import { newEvent } from "../../services/engines/events/mod.ts";
+import { openKeyFile } from "../../services/people/identity/mod.ts";
+import { Journal } from "../../services/chat/irc_server/history/journal.ts";
+import { silentLog } from "../../services/kernel/log.ts";
 import { runMuster } from "./program.ts";
 import { writeFile } from "./temporary.ts";
 

@@ -5,11 +5,11 @@
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-// @ts-types="../../services/database/postgres/pg.d.ts"
+// @ts-types="../../services/engines/database/postgres/pg.d.ts"
 import pg from "pg";
-import { postgresSql } from "../../services/database/migration.ts";
-import { MIGRATIONS } from "../../services/database/migrations.ts";
-import { openPostgres } from "../../services/database/mod.ts";
+import { postgresSql } from "../../services/engines/database/migration.ts";
+import { MIGRATIONS } from "../../services/engines/database/migrations.ts";
+import { openPostgres } from "../../services/engines/database/mod.ts";
 import { postgresServer } from "./peers.ts";
 
 /** Whether the app database of every test is in PostgreSQL. */

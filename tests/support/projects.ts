@@ -1,6 +1,6 @@
 /** A project with its repository, its API, and two agents who may write. */
-import type { Project } from "../../services/projects/mod.ts";
-import type { TokenRequest } from "../../services/identity/mod.ts";
+import type { Project } from "../../services/work/projects/mod.ts";
+import type { TokenRequest } from "../../services/people/identity/mod.ts";
 import { type TestApi, withApi } from "./scenarios.ts";
 import { anAgent, BY_OPERATOR, type TestServicesOptions } from "./services.ts";
 

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type Api, createApi } from "../../routes/app.ts";
 import type { AppEnv } from "../../routes/environment.ts";
-import type { Services } from "../../services/daemon/mod.ts";
-import type { TokenRequest } from "../../services/identity/mod.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
+import type { TokenRequest } from "../../services/people/identity/mod.ts";
 import { mountPages } from "../../web/mod.ts";
 import { TestMetrics } from "./metrics.ts";
 import {

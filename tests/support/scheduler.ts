@@ -1,4 +1,4 @@
-import type { Scheduler } from "../../services/scheduler.ts";
+import type { Scheduler } from "../../services/kernel/scheduler.ts";
 import { until } from "./until.ts";
 
 interface Task {

@@ -1,25 +1,25 @@
 /** The services of the daemon in a separate folder, with their IRC server in memory. */
 import { join } from "node:path";
-import type { Provisioning, Sessions } from "../../services/agents/mod.ts";
-import { registrationSchema } from "../../services/agents/schemas.ts";
-import type { Config } from "../../services/config/mod.ts";
-import { configSchema } from "../../services/config/schemas.ts";
+import type { Provisioning, Sessions } from "../../services/people/agents/mod.ts";
+import { registrationSchema } from "../../services/people/agents/schemas.ts";
+import type { Config } from "../../services/operation/config/mod.ts";
+import { configSchema } from "../../services/operation/config/schemas.ts";
 import {
   type DaemonOptions,
   openEmbedded,
   openStores,
   type Services,
   startServices,
-} from "../../services/daemon/mod.ts";
-import type { StartExamination } from "../../services/operations/mod.ts";
+} from "../../services/operation/daemon/mod.ts";
+import type { StartExamination } from "../../services/operation/control/mod.ts";
 import {
   type Caller,
   type IdentityServices,
   OPERATOR,
   type PasswordCosts,
-} from "../../services/identity/mod.ts";
-import type { UserDirectory } from "../../services/irc_server/virtual_users/mod.ts";
-import type { Log } from "../../services/log.ts";
+} from "../../services/people/identity/mod.ts";
+import type { UserDirectory } from "../../services/chat/irc_server/virtual_users/mod.ts";
+import type { Log } from "../../services/kernel/log.ts";
 import { CHEAP_PASSWORDS } from "./cheap_passwords.ts";
 import { placeDatabase } from "./migrated_database.ts";
 import { databaseOf } from "./postgres.ts";

@@ -1,8 +1,8 @@
 /** A project over HTTP, and the `fossil` program as its client. */
 import assert from "node:assert/strict";
-import { difference, dumpTables } from "../services/fossil/support/tables.ts";
-import type { Run } from "../services/fossil/support/fossil.ts";
-import type { ServiceError } from "../../services/errors.ts";
+import { difference, dumpTables } from "../services/engines/fossil/support/tables.ts";
+import type { Run } from "../services/engines/fossil/support/fossil.ts";
+import type { ServiceError } from "../../services/kernel/errors.ts";
 import { type TestProject, withProject } from "./projects.ts";
 import type { TestServicesOptions } from "./services.ts";
 

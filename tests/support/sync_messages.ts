@@ -11,7 +11,7 @@ import {
   sharedSecret,
   signNonce,
   unpackMessage,
-} from "../../services/fossil/mod.ts";
+} from "../../services/engines/fossil/mod.ts";
 
 /** A message to send. */
 export interface SyncMessage {

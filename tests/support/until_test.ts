@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { IrcUser, withBridge } from "../services/bridge/support.ts";
+import { IrcUser, withBridge } from "../services/chat/bridge/support.ts";
 import { asked, until, within } from "./until.ts";
 
 Deno.test("a wait for a condition that never holds ends with its source", async () => {

@@ -1,8 +1,8 @@
 /** A repository file for `muster fossil` and the `fossil` program in turn. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { Scratch } from "../services/fossil/support/fossil.ts";
-import { difference, dumpTables } from "../services/fossil/support/tables.ts";
+import { Scratch } from "../services/engines/fossil/support/fossil.ts";
+import { difference, dumpTables } from "../services/engines/fossil/support/tables.ts";
 import { runMuster } from "./program.ts";
 
 /** A scratch folder with a repository for both programs. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { addresses } from "../../web/elements/chat_rules.ts";
-import { DEFAULTS } from "../../services/config/defaults.ts";
+import { DEFAULTS } from "../../services/operation/config/defaults.ts";
 import { addressing } from "../../web/parts/chat/robots.ts";
 
 const addressesNick = addressing({ config: DEFAULTS });

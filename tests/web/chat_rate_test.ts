@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Principal } from "../../services/identity/mod.ts";
+import type { Principal } from "../../services/people/identity/mod.ts";
 import { withChat } from "../support/chat.ts";
 import { anAgent } from "../support/services.ts";
 

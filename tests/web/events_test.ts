@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { OPERATOR } from "../../services/identity/mod.ts";
+import { OPERATOR } from "../../services/people/identity/mod.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 import { withWeb } from "../support/web.ts";
 

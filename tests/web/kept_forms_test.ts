@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { WebSession } from "../../services/identity/mod.ts";
+import type { WebSession } from "../../services/people/identity/mod.ts";
 import { KeptForms } from "../../web/kept_forms.ts";
 import { TestScheduler } from "../support/scheduler.ts";
 import { BY_OPERATOR } from "../support/services.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { statement } from "../../services/database/mod.ts";
-import { tokenRequestSchema } from "../../services/identity/schemas.ts";
+import { statement } from "../../services/engines/database/mod.ts";
+import { tokenRequestSchema } from "../../services/people/identity/schemas.ts";
 import { anAgent, BY_OPERATOR } from "../support/services.ts";
 import { type TestWeb, withWeb } from "../support/web.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { NodeReport } from "../../services/nodes/mod.ts";
+import type { NodeReport } from "../../services/cluster/nodes/mod.ts";
 import { Visitor, withWeb } from "../support/web.ts";
 
 function aNode(name: string, more: Partial<NodeReport>): NodeReport {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { configSchema } from "../../services/config/schemas.ts";
+import { configSchema } from "../../services/operation/config/schemas.ts";
 import { mcpOf } from "../../web/parts/agent_login.tsx";
 import { anAgent } from "../support/services.ts";
 import { type Fields, withWeb } from "../support/web.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { MOST_OWN_TOKENS } from "../../services/identity/mod.ts";
+import { MOST_OWN_TOKENS } from "../../services/people/identity/mod.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 import { withWeb } from "../support/web.ts";
 

@@ -1,4 +1,4 @@
-import { quietText } from "../../services/work_states.ts";
+import { quietText } from "../../services/people/work_states.ts";
 import { timeAgo } from "./time_ago.ts";
 
 /** How often the words of a time are renewed, in milliseconds. */

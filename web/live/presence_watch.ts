@@ -1,5 +1,5 @@
-import type { Agents } from "../../services/agents/mod.ts";
-import type { Scheduler } from "../../services/scheduler.ts";
+import type { Agents } from "../../services/people/agents/mod.ts";
+import type { Scheduler } from "../../services/kernel/scheduler.ts";
 
 /** How often the agents that are here are compared with those before, in milliseconds. */
 const STEP = 3000;

@@ -7,8 +7,8 @@ import {
   type StreamSource,
 } from "../../routes/event_streams.ts";
 import { sessionOf, type SessionPlace } from "../../routes/middleware/session.ts";
-import { Invalid } from "../../services/errors.ts";
-import { GUEST, type Principal } from "../../services/identity/mod.ts";
+import { Invalid } from "../../services/kernel/errors.ts";
+import { GUEST, type Principal } from "../../services/people/identity/mod.ts";
 
 const EVENT_NUMBER = /^\d{1,15}$/;
 

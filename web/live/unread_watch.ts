@@ -1,8 +1,8 @@
-import { foldCase } from "../../services/irc/mod.ts";
-import type { Services } from "../../services/daemon/mod.ts";
-import type { Caller } from "../../services/identity/mod.ts";
-import type { Log } from "../../services/log.ts";
-import type { Scheduler } from "../../services/scheduler.ts";
+import { foldCase } from "../../services/engines/irc/mod.ts";
+import type { Services } from "../../services/operation/daemon/mod.ts";
+import type { Caller } from "../../services/people/identity/mod.ts";
+import type { Log } from "../../services/kernel/log.ts";
+import type { Scheduler } from "../../services/kernel/scheduler.ts";
 import { addressing } from "../parts/chat/robots.ts";
 
 /** How often the counts are compared with those before, in milliseconds. */

@@ -1,8 +1,12 @@
-import { Forbidden, NotFound, Unauthorized } from "../../services/errors.ts";
-import { passwordSchema } from "../../services/admins/schemas.ts";
-import { personSchema } from "../../services/agents/schemas.ts";
-import { type ListedSession, MOST_OWN_TOKENS, type Scope } from "../../services/identity/mod.ts";
-import { tokenRequestSchema } from "../../services/identity/schemas.ts";
+import { Forbidden, NotFound, Unauthorized } from "../../services/kernel/errors.ts";
+import { passwordSchema } from "../../services/people/admins/schemas.ts";
+import { personSchema } from "../../services/people/agents/schemas.ts";
+import {
+  type ListedSession,
+  MOST_OWN_TOKENS,
+  type Scope,
+} from "../../services/people/identity/mod.ts";
+import { tokenRequestSchema } from "../../services/people/identity/schemas.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { Copyable } from "../parts/copy.tsx";
 import { ButtonForm, Form, TextField } from "../parts/form.tsx";

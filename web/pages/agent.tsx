@@ -1,4 +1,4 @@
-import type { Agent } from "../../services/agents/mod.ts";
+import type { Agent } from "../../services/people/agents/mod.ts";
 import {
   changeAgent,
   deleteAgent,
@@ -8,9 +8,9 @@ import {
   revokeAgent,
   rotateAgent,
   setAgentSlots,
-} from "../../services/agents/operations.ts";
-import { NotFound } from "../../services/errors.ts";
-import { acknowledgeMessages, readInbox } from "../../services/inboxes/operations.ts";
+} from "../../services/people/agents/operations.ts";
+import { NotFound } from "../../services/kernel/errors.ts";
+import { acknowledgeMessages, readInbox } from "../../services/chat/inboxes/operations.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { AgentControls } from "../parts/agent_controls.tsx";
 import { rateOf } from "../parts/agent_forms.tsx";

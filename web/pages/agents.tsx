@@ -3,10 +3,10 @@ import {
   type AgentBoard,
   type HeldTicket,
   seenLast,
-} from "../../services/attention/mod.ts";
-import type { LoggedEvent } from "../../services/events/mod.ts";
-import { WORK_STATES } from "../../services/work_states.ts";
-import { adoptAgent, getAgent, registerAgent } from "../../services/agents/operations.ts";
+} from "../../services/oversight/attention/mod.ts";
+import type { LoggedEvent } from "../../services/engines/events/mod.ts";
+import { WORK_STATES } from "../../services/people/work_states.ts";
+import { adoptAgent, getAgent, registerAgent } from "../../services/people/agents/operations.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { adoptionOf, NewAgentForms, registrationOf } from "../parts/agent_forms.tsx";
 import { AgentLogin } from "../parts/agent_login.tsx";

@@ -1,8 +1,8 @@
 import { speakerOf } from "../parts/chat/robots.ts";
 import { ArrowUp } from "lucide-static";
-import type { FoundMessages } from "../../services/bridge/mod.ts";
-import type { ChannelPart } from "../../services/chats/mod.ts";
-import { Invalid } from "../../services/errors.ts";
+import type { FoundMessages } from "../../services/chat/bridge/mod.ts";
+import type { ChannelPart } from "../../services/chat/chats/mod.ts";
+import { Invalid } from "../../services/kernel/errors.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { ChannelHead } from "../parts/chat/channel_head.tsx";
 import { Composer } from "../parts/chat/composer.tsx";

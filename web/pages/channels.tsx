@@ -1,7 +1,7 @@
 import { knownNames } from "../parts/known_names.ts";
 import { Hash } from "lucide-static";
-import type { ListedChannel, ListedConversation } from "../../services/chats/mod.ts";
-import { Invalid } from "../../services/errors.ts";
+import type { ListedChannel, ListedConversation } from "../../services/chat/chats/mod.ts";
+import { Invalid } from "../../services/kernel/errors.ts";
 import { countOf } from "../elements/chat_rules.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { plainText } from "../parts/chat/irc_text.tsx";

@@ -1,6 +1,6 @@
 import { speakerOf } from "../parts/chat/robots.ts";
 import { ArrowUp } from "lucide-static";
-import { Invalid } from "../../services/errors.ts";
+import { Invalid } from "../../services/kernel/errors.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { Composer } from "../parts/chat/composer.tsx";
 import { MessageList } from "../parts/chat/message_list.tsx";

@@ -1,6 +1,6 @@
 import { wordsOf } from "../parts/known_names.ts";
-import { Invalid, NotFound } from "../../services/errors.ts";
-import type { EventPage, LoggedEvent } from "../../services/events/mod.ts";
+import { Invalid, NotFound } from "../../services/kernel/errors.ts";
+import type { EventPage, LoggedEvent } from "../../services/engines/events/mod.ts";
 import { definePage, type View } from "../page.ts";
 import { EventSentence, type Titles } from "../parts/event_sentence.tsx";
 import { Empty } from "../parts/lists.tsx";

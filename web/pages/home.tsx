@@ -1,7 +1,7 @@
-import { seenLast } from "../../services/attention/mod.ts";
-import type { Question } from "../../services/questions/mod.ts";
-import { forgetStrikes, releaseTicket } from "../../services/tickets/operations.ts";
-import { WORK_STATES } from "../../services/work_states.ts";
+import { seenLast } from "../../services/oversight/attention/mod.ts";
+import type { Question } from "../../services/oversight/questions/mod.ts";
+import { forgetStrikes, releaseTicket } from "../../services/work/tickets/operations.ts";
+import { WORK_STATES } from "../../services/people/work_states.ts";
 import { addressing } from "../parts/chat/robots.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { AgentBoardView, SHOWN } from "../parts/home/agents.tsx";

@@ -1,6 +1,6 @@
 import { nextOf } from "../parts/next.ts";
-import { Forbidden, NotFound, Unauthorized } from "../../services/errors.ts";
-import { loginSchema } from "../../services/admins/schemas.ts";
+import { Forbidden, NotFound, Unauthorized } from "../../services/kernel/errors.ts";
+import { loginSchema } from "../../services/people/admins/schemas.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { Form, TextField } from "../parts/form.tsx";
 import type { Visit } from "../visit.ts";

@@ -1,4 +1,4 @@
-import { getStatus } from "../../services/metrics/operations.ts";
+import { getStatus } from "../../services/operation/metrics/operations.ts";
 import { definePage, type View } from "../page.ts";
 import { Plot } from "../parts/plot.tsx";
 import { Time } from "../parts/time.tsx";

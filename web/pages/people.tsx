@@ -1,12 +1,16 @@
-import { createAdmin, deleteAdmin, setAdminPassword } from "../../services/admins/operations.ts";
+import {
+  createAdmin,
+  deleteAdmin,
+  setAdminPassword,
+} from "../../services/people/admins/operations.ts";
 import {
   createIrcAccount,
   deleteIrcAccount,
   setIrcPassword,
-} from "../../services/agents/irc_account_operations.ts";
-import { Invalid } from "../../services/errors.ts";
-import type { Account } from "../../services/identity/mod.ts";
-import { IRC_CLIENTS, loginLines } from "../../services/login_lines.ts";
+} from "../../services/people/agents/irc_account_operations.ts";
+import { Invalid } from "../../services/kernel/errors.ts";
+import type { Account } from "../../services/people/identity/mod.ts";
+import { IRC_CLIENTS, loginLines } from "../../services/people/login_lines.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { ConfirmForm, requireTypedName } from "../parts/confirm.tsx";
 import { Copyable } from "../parts/copy.tsx";

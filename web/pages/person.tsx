@@ -1,6 +1,6 @@
-import { NotFound } from "../../services/errors.ts";
-import type { Account } from "../../services/identity/mod.ts";
-import { accessOf } from "../../services/projects/mod.ts";
+import { NotFound } from "../../services/kernel/errors.ts";
+import type { Account } from "../../services/people/identity/mod.ts";
+import { accessOf } from "../../services/work/projects/mod.ts";
 import { definePage, type View } from "../page.ts";
 import { Time } from "../parts/time.tsx";
 import { Happenings, Work } from "../parts/work.tsx";

@@ -1,4 +1,4 @@
-import { createProject } from "../../services/projects/admin_operations.ts";
+import { createProject } from "../../services/work/projects/admin_operations.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { Form, Select, TextArea, TextField } from "../parts/form.tsx";
 import { VISIBILITIES } from "../parts/visibilities.ts";

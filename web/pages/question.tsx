@@ -1,6 +1,6 @@
-import { NotFound } from "../../services/errors.ts";
-import type { Question } from "../../services/questions/mod.ts";
-import { answerQuestion, withdrawQuestion } from "../../services/questions/operations.ts";
+import { NotFound } from "../../services/kernel/errors.ts";
+import type { Question } from "../../services/oversight/questions/mod.ts";
+import { answerQuestion, withdrawQuestion } from "../../services/oversight/questions/operations.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { ButtonForm } from "../parts/form.tsx";
 import { AnswerForm, QuestionEnd, QuestionFacts } from "../parts/question.tsx";

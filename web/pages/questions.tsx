@@ -1,4 +1,4 @@
-import { MAX_PAGE, type Question } from "../../services/questions/mod.ts";
+import { MAX_PAGE, type Question } from "../../services/oversight/questions/mod.ts";
 import { definePage, type View } from "../page.ts";
 import { Segments } from "../parts/filters.tsx";
 import { Empty } from "../parts/lists.tsx";

@@ -1,6 +1,6 @@
 import { FolderGit2 } from "lucide-static";
-import { Invalid } from "../../services/errors.ts";
-import type { Finding, FoundProject } from "../../services/search/mod.ts";
+import { Invalid } from "../../services/kernel/errors.ts";
+import type { Finding, FoundProject } from "../../services/work/search/mod.ts";
 import { ProjectAddresses } from "../addresses.ts";
 import { definePage, type View } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";

@@ -1,4 +1,4 @@
-import { unescaped } from "../../services/markup/mod.ts";
+import { unescaped } from "../../services/engines/markup/mod.ts";
 import type { ProjectAddresses } from "../addresses.ts";
 import { firstLine } from "./files.tsx";
 

@@ -1,6 +1,6 @@
-import type { Agent } from "../../services/agents/mod.ts";
-import { getAgentSlots } from "../../services/agents/operations.ts";
-import type { Token } from "../../services/identity/mod.ts";
+import type { Agent } from "../../services/people/agents/mod.ts";
+import { getAgentSlots } from "../../services/people/agents/operations.ts";
+import type { Token } from "../../services/people/identity/mod.ts";
 import type { Visit } from "../visit.ts";
 import { ConfirmForm } from "./confirm.tsx";
 import { ButtonForm, Form, TextField } from "./form.tsx";

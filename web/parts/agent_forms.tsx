@@ -1,5 +1,5 @@
 import { knownNames, wordsOf } from "./known_names.ts";
-import { AGENT_TYPES } from "../../services/agents/mod.ts";
+import { AGENT_TYPES } from "../../services/people/agents/mod.ts";
 import type { Visit } from "../visit.ts";
 import { Form, Select, TextField } from "./form.tsx";
 

@@ -1,6 +1,6 @@
-import type { Registration } from "../../services/agents/mod.ts";
-import { type Config, parseAddress, urlOf } from "../../services/config/mod.ts";
-import { IRC_CLIENTS, loginLines } from "../../services/login_lines.ts";
+import type { Registration } from "../../services/people/agents/mod.ts";
+import { type Config, parseAddress, urlOf } from "../../services/operation/config/mod.ts";
+import { IRC_CLIENTS, loginLines } from "../../services/people/login_lines.ts";
 import { Copyable } from "./copy.tsx";
 
 /** How an agent's credentials are used; the only place where they are shown. */

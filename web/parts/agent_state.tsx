@@ -1,4 +1,4 @@
-import { type AgentWork, quietText } from "../../services/work_states.ts";
+import { type AgentWork, quietText } from "../../services/people/work_states.ts";
 
 /** The colors of the states. */
 export const LOOKS: Readonly<Record<AgentWork, string>> = {

@@ -1,7 +1,7 @@
 /** Lines of code with their numbers. */
 import { raw } from "hono/html";
 import type { z } from "zod";
-import type { fileLinesSchema } from "../../services/code/schemas.ts";
+import type { fileLinesSchema } from "../../services/work/code/schemas.ts";
 import { type Visit, withQuery } from "../visit.ts";
 import type { Highlighted } from "./highlight.ts";
 

@@ -1,5 +1,5 @@
 import type { Child } from "hono/jsx";
-import { Invalid } from "../../services/errors.ts";
+import { Invalid } from "../../services/kernel/errors.ts";
 import type { Visit } from "../visit.ts";
 import { Field, Form } from "./form.tsx";
 

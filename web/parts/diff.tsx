@@ -1,6 +1,6 @@
 import type { Child } from "hono/jsx";
 import type { z } from "zod";
-import type { diffSchema } from "../../services/code/schemas.ts";
+import type { diffSchema } from "../../services/work/code/schemas.ts";
 import {
   type DiffHunk,
   type DiffLine,

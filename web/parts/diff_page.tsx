@@ -1,7 +1,7 @@
 /** The part of a page that shows what two check-ins differ in, page by page. */
 import type { z } from "zod";
-import { getDiff } from "../../services/code/operations.ts";
-import type { diffSchema } from "../../services/code/schemas.ts";
+import { getDiff } from "../../services/work/code/operations.ts";
+import type { diffSchema } from "../../services/work/code/schemas.ts";
 import type { CodeProject } from "../code_project.ts";
 import { type Query, type Visit, withQuery } from "../visit.ts";
 import {

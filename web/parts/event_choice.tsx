@@ -1,4 +1,4 @@
-import { PROJECT_EVENT_NAMES } from "../../services/events/mod.ts";
+import { PROJECT_EVENT_NAMES } from "../../services/engines/events/mod.ts";
 import type { Visit } from "../visit.ts";
 
 const FIELD = "types";

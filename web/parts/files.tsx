@@ -1,9 +1,9 @@
 /** What pages about files share: the way to a file, branches to switch to, listings. */
 import { ChevronDown, File, FileSymlink, Folder, GitBranch } from "lucide-static";
 import type { z } from "zod";
-import { shownText } from "../../services/fossil/front/mod.ts";
-import { getCheckin, listBranches, listTags } from "../../services/code/operations.ts";
-import type { branchesSchema, tagsSchema, treeSchema } from "../../services/code/schemas.ts";
+import { shownText } from "../../services/engines/fossil/front/mod.ts";
+import { getCheckin, listBranches, listTags } from "../../services/work/code/operations.ts";
+import type { branchesSchema, tagsSchema, treeSchema } from "../../services/work/code/schemas.ts";
 import type { ProjectAddresses } from "../addresses.ts";
 import type { CodeProject } from "../code_project.ts";
 import { Icon } from "./icon.tsx";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { timelineSchema } from "../../services/code/schemas.ts";
+import type { timelineSchema } from "../../services/work/code/schemas.ts";
 
 export type GraphRows = NonNullable<z.output<typeof timelineSchema>["graph"]>;
 

@@ -1,9 +1,9 @@
-import type { SourceKind } from "../../services/bots/mod.ts";
+import type { SourceKind } from "../../services/chat/bots/mod.ts";
 import {
   addHeraldSource,
   listHeraldSources,
   removeHeraldSource,
-} from "../../services/bots/operations.ts";
+} from "../../services/chat/bots/operations.ts";
 import type { Leads, View } from "../page.ts";
 import type { Visit } from "../visit.ts";
 import { Copyable } from "./copy.tsx";

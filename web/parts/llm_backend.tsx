@@ -1,5 +1,5 @@
 import type { Child } from "hono/jsx";
-import type { Backend, BackendStats } from "../../services/llm/mod.ts";
+import type { Backend, BackendStats } from "../../services/models/llm/mod.ts";
 import type { Visit } from "../visit.ts";
 import { Form } from "./form.tsx";
 

@@ -1,5 +1,5 @@
 import type { Child } from "hono/jsx";
-import type { SearchMatch } from "../../services/fossil/mod.ts";
+import type { SearchMatch } from "../../services/engines/fossil/mod.ts";
 import type { ProjectAddresses } from "../addresses.ts";
 import { withQuery } from "../visit.ts";
 import { firstLine } from "./files.tsx";

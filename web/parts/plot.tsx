@@ -1,4 +1,4 @@
-import type { Point } from "../../services/metrics/mod.ts";
+import type { Point } from "../../services/operation/metrics/mod.ts";
 
 /** The size of a plot in the units of its drawing. */
 const WIDTH = 480;

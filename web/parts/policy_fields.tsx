@@ -1,10 +1,10 @@
-import { Invalid } from "../../services/errors.ts";
+import { Invalid } from "../../services/kernel/errors.ts";
 import {
   isObject,
   type Json,
   type JsonObject,
   type PolicyField,
-} from "../../services/policies/mod.ts";
+} from "../../services/chat/policies/mod.ts";
 import type { Visit } from "../visit.ts";
 import { Select, TextArea, TextField } from "./form.tsx";
 import { type FieldWords, wordsOf } from "./policy_words.ts";

@@ -1,4 +1,4 @@
-import type { BotSettings, KnownBot } from "../../services/policies/mod.ts";
+import type { BotSettings, KnownBot } from "../../services/chat/policies/mod.ts";
 
 /** What a form says of a field. */
 export interface FieldWords {

@@ -1,5 +1,5 @@
-import { ServiceError } from "../../services/errors.ts";
-import { accessOf } from "../../services/projects/mod.ts";
+import { ServiceError } from "../../services/kernel/errors.ts";
+import { accessOf } from "../../services/work/projects/mod.ts";
 import type { ProjectPlace } from "../page.ts";
 import type { Visit } from "../visit.ts";
 

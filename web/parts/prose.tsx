@@ -11,7 +11,7 @@ export interface ProseOptions {
 /**
  * A text of a project as HTML.
  *
- * @param html from `services/texts` or a field of the API that is HTML, which are sanitised
+ * @param html from `services/work/texts` or a field of the API that is HTML, which are sanitised
  */
 export function Prose({ html, class: look = "", ...options }: ProseOptions & {
   readonly html: string;

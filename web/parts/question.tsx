@@ -1,4 +1,8 @@
-import { answererOf, type Question, type QuestionTicket } from "../../services/questions/mod.ts";
+import {
+  answererOf,
+  type Question,
+  type QuestionTicket,
+} from "../../services/oversight/questions/mod.ts";
 import type { Visit } from "../visit.ts";
 import { Form } from "./form.tsx";
 import { Time } from "./time.tsx";

@@ -1,4 +1,4 @@
-import { Forbidden } from "../../services/errors.ts";
+import { Forbidden } from "../../services/kernel/errors.ts";
 import type { Visit } from "../visit.ts";
 
 /**

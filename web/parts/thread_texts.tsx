@@ -1,5 +1,5 @@
 /** The texts of a thread, as many as a page shows at once. */
-import type { ProjectText } from "../../services/texts/mod.ts";
+import type { ProjectText } from "../../services/work/texts/mod.ts";
 import type { OpenProject } from "../project.ts";
 import type { Visit } from "../visit.ts";
 import { Prose, type ProseOptions } from "./prose.tsx";

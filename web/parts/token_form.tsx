@@ -1,4 +1,4 @@
-import type { IssuedToken, Scope } from "../../services/identity/mod.ts";
+import type { IssuedToken, Scope } from "../../services/people/identity/mod.ts";
 import type { Visit } from "../visit.ts";
 import { Copyable } from "./copy.tsx";
 import { Field } from "./form.tsx";

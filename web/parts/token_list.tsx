@@ -1,4 +1,4 @@
-import type { Token } from "../../services/identity/mod.ts";
+import type { Token } from "../../services/people/identity/mod.ts";
 import type { Visit } from "../visit.ts";
 import { ConfirmForm } from "./confirm.tsx";
 import { Empty } from "./lists.tsx";

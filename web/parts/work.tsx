@@ -1,6 +1,6 @@
 import type { Child } from "hono/jsx";
-import type { AgentWorkload } from "../../services/attention/mod.ts";
-import type { LoggedEvent } from "../../services/events/mod.ts";
+import type { AgentWorkload } from "../../services/oversight/attention/mod.ts";
+import type { LoggedEvent } from "../../services/engines/events/mod.ts";
 import { EventSentence, type Titles } from "./event_sentence.tsx";
 import { Empty } from "./lists.tsx";
 import { Time } from "./time.tsx";

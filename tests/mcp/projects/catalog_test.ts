@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { withTools } from "./support.ts";
-import { isPortable } from "../../../services/validation/portable_patterns.ts";
+import { isPortable } from "../../../services/kernel/validation/portable_patterns.ts";
 
 /** The contract's tools, with the arguments of the reference; sql_query has tests of its own. */
 const CONTRACT: Readonly<Record<string, readonly string[]>> = {

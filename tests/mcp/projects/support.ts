@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createMcpHandler, type McpHandler } from "../../../mcp/mod.ts";
 import { createApi } from "../../../routes/app.ts";
 import { type TestProject, withProject } from "../../support/projects.ts";
-import type { TokenRequest } from "../../../services/identity/mod.ts";
+import type { TokenRequest } from "../../../services/people/identity/mod.ts";
 import { BY_OPERATOR, type TestServicesOptions } from "../../support/services.ts";
 
 /** The revision of these tests: it has structured results. */

@@ -1,6 +1,6 @@
 /** Who reaches the repository API: caller, credential, visibility of the project, and action. */
 import assert from "node:assert/strict";
-import type { Scope } from "../../../services/identity/mod.ts";
+import type { Scope } from "../../../services/people/identity/mod.ts";
 import { heldBack, type TestApi } from "../../support/scenarios.ts";
 import { anAgent, BY_OPERATOR } from "../../support/services.ts";
 import { withProject } from "../../support/projects.ts";

@@ -1,9 +1,9 @@
 /** Workspaces whose branches the `fossil` program merges or closes. */
 import assert from "node:assert/strict";
-import { statement } from "../../../services/database/mod.ts";
-import { TicketNotes } from "../../../services/notifications/mod.ts";
-import { Scratch } from "../../services/fossil/support/fossil.ts";
-import { judged } from "../../services/fossil/support/judges.ts";
+import { statement } from "../../../services/engines/database/mod.ts";
+import { TicketNotes } from "../../../services/oversight/notifications/mod.ts";
+import { Scratch } from "../../services/engines/fossil/support/fossil.ts";
+import { judged } from "../../services/engines/fossil/support/judges.ts";
 import { type TestProject, withProject } from "../../support/projects.ts";
 
 /** Begins a workspace of `caller` with one file, and opens its review. */

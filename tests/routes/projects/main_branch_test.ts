@@ -1,7 +1,11 @@
 /** Requests that name no branch mean the project's main branch, whatever it is called. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { createEmptyRepository, encodeUtf8, writeCheckin } from "../../../services/fossil/mod.ts";
+import {
+  createEmptyRepository,
+  encodeUtf8,
+  writeCheckin,
+} from "../../../services/engines/fossil/mod.ts";
 import { type TestProject, withProject } from "../../support/projects.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";

@@ -1,7 +1,7 @@
 /** Branches that nothing may be merged into: each has an owner, or was reviewed and tested as it is. */
 import assert from "node:assert/strict";
-import { Scratch } from "../../services/fossil/support/fossil.ts";
-import { judged } from "../../services/fossil/support/judges.ts";
+import { Scratch } from "../../services/engines/fossil/support/fossil.ts";
+import { judged } from "../../services/engines/fossil/support/judges.ts";
 import { projectToken, type TestProject, withProject } from "../../support/projects.ts";
 import { asked } from "../../support/until.ts";
 

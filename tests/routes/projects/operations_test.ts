@@ -5,9 +5,9 @@ import { OPERATION_ROUTES as IN_PROJECTS } from "../../../routes/projects/operat
 import { PROJECT_ROUTES } from "../../../routes/projects/table.ts";
 import { ROUTES } from "../../../routes/table.ts";
 import { projectTable, serverTable } from "../../../scripts/operation_table.ts";
-import { Forbidden, Invalid, NotFound, Unavailable } from "../../../services/errors.ts";
-import type { Caller, Scope } from "../../../services/identity/mod.ts";
-import { createTicket, getTicket, listTickets } from "../../../services/tickets/operations.ts";
+import { Forbidden, Invalid, NotFound, Unavailable } from "../../../services/kernel/errors.ts";
+import type { Caller, Scope } from "../../../services/people/identity/mod.ts";
+import { createTicket, getTicket, listTickets } from "../../../services/work/tickets/operations.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { withProject } from "../../support/projects.ts";
 

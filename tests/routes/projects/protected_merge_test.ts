@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { TokenRequest } from "../../../services/identity/mod.ts";
+import type { TokenRequest } from "../../../services/people/identity/mod.ts";
 import { projectToken, withProject } from "../../support/projects.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 

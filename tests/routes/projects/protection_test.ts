@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { Actor } from "../../../services/projects/mod.ts";
-import type { Judged, ReviewStanding } from "../../../services/protection/mod.ts";
+import type { Actor } from "../../../services/work/projects/mod.ts";
+import type { Judged, ReviewStanding } from "../../../services/work/protection/mod.ts";
 import { projectToken, type TestProject, withProject } from "../../support/projects.ts";
 
 const ACTOR: Actor = { key: "1", name: "caller", kind: "agent" };

@@ -1,6 +1,6 @@
 /** What a project sets for itself, in place of the server. */
 import assert from "node:assert/strict";
-import { viewOf } from "../../../services/projects/mod.ts";
+import { viewOf } from "../../../services/work/projects/mod.ts";
 import { type TestProject, withProject } from "../../support/projects.ts";
 import { BY_OPERATOR, openServices } from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";

@@ -1,7 +1,7 @@
 /** The history of tickets and pages, technotes, and texts as HTML. */
 import assert from "node:assert/strict";
-import { judged } from "../../services/fossil/support/judges.ts";
-import { Scratch } from "../../services/fossil/support/fossil.ts";
+import { judged } from "../../services/engines/fossil/support/judges.ts";
+import { Scratch } from "../../services/engines/fossil/support/fossil.ts";
 import { type TestProject, withProject } from "../../support/projects.ts";
 
 function fileOf({ api, project }: TestProject): string {

@@ -1,8 +1,8 @@
 /** How tickets are closed, and what becomes of the claims on them. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { Scratch } from "../../services/fossil/support/fossil.ts";
-import { judged } from "../../services/fossil/support/judges.ts";
+import { Scratch } from "../../services/engines/fossil/support/fossil.ts";
+import { judged } from "../../services/engines/fossil/support/judges.ts";
 import { type TestProject, withProject } from "../../support/projects.ts";
 
 /** A ticket that `caller` holds. */

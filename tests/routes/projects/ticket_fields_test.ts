@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Repository, writeWiki } from "../../../services/fossil/mod.ts";
+import { Repository, writeWiki } from "../../../services/engines/fossil/mod.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { type TestProject, withProject } from "../../support/projects.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Repository } from "../../../services/fossil/mod.ts";
+import { Repository } from "../../../services/engines/fossil/mod.ts";
 import { withProject } from "../../support/projects.ts";
 
 interface Ticket {

@@ -1,7 +1,7 @@
 /** Faults of the upstream service, none of which may return; each test names its row. */
 import assert from "node:assert/strict";
-import { Scratch } from "../../services/fossil/support/fossil.ts";
-import { judged } from "../../services/fossil/support/judges.ts";
+import { Scratch } from "../../services/engines/fossil/support/fossil.ts";
+import { judged } from "../../services/engines/fossil/support/judges.ts";
 import { commitFiles, type TestProject, withProject } from "../../support/projects.ts";
 import { RequestCost } from "../../support/request_cost.ts";
 import { BY_OPERATOR } from "../../support/services.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestProject, withProject } from "../../support/projects.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
-import { Receiver } from "../../services/webhooks/receiver.ts";
+import { Receiver } from "../../services/work/webhooks/receiver.ts";
 
 const CONFIG = { config: { webhooks: { allow_private: true } } };
 const URL = "https://ci.example/hook";

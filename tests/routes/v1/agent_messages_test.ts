@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { OPERATOR } from "../../../services/identity/mod.ts";
+import { OPERATOR } from "../../../services/people/identity/mod.ts";
 import type { TestServices } from "../../support/services.ts";
 import { anAgent } from "../../support/services.ts";
 import { byEverybody, withApi } from "../../support/scenarios.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { configSchema } from "../../../services/config/schemas.ts";
-import { OPERATOR_CALLER, withBridge, type World } from "../../services/bridge/support.ts";
+import { configSchema } from "../../../services/operation/config/schemas.ts";
+import { OPERATOR_CALLER, withBridge, type World } from "../../services/chat/bridge/support.ts";
 import { type TestApi, withApi } from "../../support/scenarios.ts";
 import { anAgent, BY_OPERATOR } from "../../support/services.ts";
 import { until } from "../../support/until.ts";

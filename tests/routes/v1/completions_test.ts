@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { FakeProvider } from "../../services/llm/support/provider.ts";
+import { FakeProvider } from "../../services/models/llm/support/provider.ts";
 import { withApi } from "../../support/scenarios.ts";
 
 const BACKENDS = "/v1/llm/backends";

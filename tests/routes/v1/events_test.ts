@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { registrationSchema } from "../../../services/agents/schemas.ts";
+import { registrationSchema } from "../../../services/people/agents/schemas.ts";
 import { EventReader } from "../../support/event_reader.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { byEverybody, type TestApi, withApi } from "../../support/scenarios.ts";

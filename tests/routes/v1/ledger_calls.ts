@@ -1,6 +1,6 @@
 /** Calls of models whose costs a test knows. */
-import { countedAnswer } from "../../services/llm/support/counted_answers.ts";
-import { FakeProvider } from "../../services/llm/support/provider.ts";
+import { countedAnswer } from "../../services/models/llm/support/counted_answers.ts";
+import { FakeProvider } from "../../services/models/llm/support/provider.ts";
 import { type TestApi, withApi } from "../../support/scenarios.ts";
 
 export const COMPLETE = "POST /v1/llm/complete";

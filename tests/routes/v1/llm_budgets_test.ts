@@ -1,7 +1,7 @@
 /** Budgets of calls of models, and slots of agents, as they are seen over HTTP. */
 import assert from "node:assert/strict";
-import { countedAnswer } from "../../services/llm/support/counted_answers.ts";
-import { FakeProvider } from "../../services/llm/support/provider.ts";
+import { countedAnswer } from "../../services/models/llm/support/counted_answers.ts";
+import { FakeProvider } from "../../services/models/llm/support/provider.ts";
 import { withProject } from "../../support/projects.ts";
 import { byEverybody, withApi } from "../../support/scenarios.ts";
 import { until } from "../../support/until.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { FakeProvider } from "../../services/llm/support/provider.ts";
+import { FakeProvider } from "../../services/models/llm/support/provider.ts";
 import { eventTypes } from "../../support/services.ts";
 import { byEverybody, withApi } from "../../support/scenarios.ts";
 

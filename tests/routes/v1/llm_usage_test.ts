@@ -1,8 +1,8 @@
 /** The ledger of calls of models, and budgets, as they are seen over HTTP. */
 import assert from "node:assert/strict";
-import { COUNTED_APIS, countedAnswer } from "../../services/llm/support/counted_answers.ts";
-import { FakeProvider } from "../../services/llm/support/provider.ts";
-import { Unavailable } from "../../../services/errors.ts";
+import { COUNTED_APIS, countedAnswer } from "../../services/models/llm/support/counted_answers.ts";
+import { FakeProvider } from "../../services/models/llm/support/provider.ts";
+import { Unavailable } from "../../../services/kernel/errors.ts";
 import { withProject } from "../../support/projects.ts";
 import { byEverybody, type TestApi, withApi } from "../../support/scenarios.ts";
 import { until } from "../../support/until.ts";

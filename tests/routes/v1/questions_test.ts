@@ -1,8 +1,8 @@
 /** Questions of agents to people, and the list of what waits for somebody. */
 import assert from "node:assert/strict";
 import { EarlyEnd } from "../../../services/kernel/early_end.ts";
-import { TooMany } from "../../../services/errors.ts";
-import { GUEST, type Principal, type TokenRequest } from "../../../services/identity/mod.ts";
+import { TooMany } from "../../../services/kernel/errors.ts";
+import { GUEST, type Principal, type TokenRequest } from "../../../services/people/identity/mod.ts";
 import { withProject } from "../../support/projects.ts";
 import { byEverybody, type TestApi, withApi } from "../../support/scenarios.ts";
 import { anAgent, BY_OPERATOR } from "../../support/services.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Sweep, TimedSweep } from "../../../services/kernel/sweep.ts";
-import { silentLog } from "../../../services/log.ts";
+import { silentLog } from "../../../services/kernel/log.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { TestLog } from "../../support/services.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Unavailable } from "../../../services/errors.ts";
+import { Unavailable } from "../../../services/kernel/errors.ts";
 import { filesLeft, startThread } from "../../../services/kernel/worker_pool.ts";
 
 Deno.test("files that may still be opened are counted up to a number", () => {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { order } from "../../support/api.ts";
-import { verifyPostgresLog } from "../../../services/database/mod.ts";
+import { verifyPostgresLog } from "../../../services/engines/database/mod.ts";
 import { type Frame, Subscription } from "./subscription.ts";
 import { basic, bearer, type World } from "./world.ts";
 

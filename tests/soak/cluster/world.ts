@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { call, type Credentials, type Server } from "../../support/api.ts";
 import { type Cluster, readiness } from "../../support/real_cluster.ts";
-import { Random } from "../../services/fossil/support/random.ts";
+import { Random } from "../../services/engines/fossil/support/random.ts";
 
 /** How much takes part. */
 export interface Sizes {

@@ -8,7 +8,7 @@ import {
   md5,
   sha3,
   TEXT_BOUNDS,
-} from "../../../services/fossil/mod.ts";
+} from "../../../services/engines/fossil/mod.ts";
 import { order, registerAgent } from "../../support/api.ts";
 import { textAt } from "../../support/json.ts";
 import { exchange, type SyncMessage, type SyncReply } from "../../support/sync_messages.ts";

@@ -1,7 +1,7 @@
 /** Inputs for every endpoint, page, tool and command of IRC. */
-import { COMMANDS } from "../../../services/irc/commands/mod.ts";
+import { COMMANDS } from "../../../services/engines/irc/commands/mod.ts";
 import { PAGES } from "../../../web/table.ts";
-import { TestClient } from "../../services/irc/support/client.ts";
+import { TestClient } from "../../services/engines/irc/support/client.ts";
 import {
   type Document,
   endpointsOf,

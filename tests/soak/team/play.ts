@@ -5,7 +5,7 @@ import { registerAgent } from "../../support/api.ts";
 import { TestNetwork } from "../../support/network.ts";
 import { startProgram } from "../../support/program.ts";
 import { withFolder } from "../../support/temporary.ts";
-import { FakeProvider } from "../../services/llm/support/provider.ts";
+import { FakeProvider } from "../../services/models/llm/support/provider.ts";
 import { flood, herald, incident, shepherd } from "./acting_bots.ts";
 import { Ledger } from "./ledger.ts";
 import { Mail } from "./mail.ts";

@@ -1,6 +1,6 @@
 /** What the bots do that answer questions: auditbot, oracle, scribe, scroll and systembot. */
 import assert from "node:assert/strict";
-import type { FakeProvider } from "../../services/llm/support/provider.ts";
+import type { FakeProvider } from "../../services/models/llm/support/provider.ts";
 import type { Ledger } from "./ledger.ts";
 import { sooner } from "./sight.ts";
 import type { Team } from "./team.ts";

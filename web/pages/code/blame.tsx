@@ -1,7 +1,7 @@
 import { raw } from "hono/html";
 import type { z } from "zod";
-import { getBlame } from "../../../services/code/operations.ts";
-import type { blameSchema } from "../../../services/code/schemas.ts";
+import { getBlame } from "../../../services/work/code/operations.ts";
+import type { blameSchema } from "../../../services/work/code/schemas.ts";
 import { definePage, type View } from "../../page.ts";
 import { GoToLine, LineNumber, LinePager } from "../../parts/code.tsx";
 import { PathLinks, readNames, shortName, Switcher } from "../../parts/files.tsx";

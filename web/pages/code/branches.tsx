@@ -1,6 +1,6 @@
-import { listBranches } from "../../../services/code/operations.ts";
-import { shownText } from "../../../services/fossil/front/mod.ts";
-import { getProject } from "../../../services/projects/operations.ts";
+import { listBranches } from "../../../services/work/code/operations.ts";
+import { shownText } from "../../../services/engines/fossil/front/mod.ts";
+import { getProject } from "../../../services/work/projects/operations.ts";
 import { definePage, type View } from "../../page.ts";
 import { BranchPurpose } from "../../parts/branch_purpose.tsx";
 import { type Branches, CheckinLink, hasAddress } from "../../parts/files.tsx";

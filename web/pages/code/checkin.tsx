@@ -1,9 +1,9 @@
 import type { z } from "zod";
-import { shownText } from "../../../services/fossil/front/mod.ts";
-import { getCheckinStatus } from "../../../services/checks/operations.ts";
-import type { CheckinStatus } from "../../../services/checks/schemas.ts";
-import { getCheckin } from "../../../services/code/operations.ts";
-import type { checkinDetailSchema } from "../../../services/code/schemas.ts";
+import { shownText } from "../../../services/engines/fossil/front/mod.ts";
+import { getCheckinStatus } from "../../../services/work/checks/operations.ts";
+import type { CheckinStatus } from "../../../services/work/checks/schemas.ts";
+import { getCheckin } from "../../../services/work/code/operations.ts";
+import type { checkinDetailSchema } from "../../../services/work/code/schemas.ts";
 import { definePage, type View } from "../../page.ts";
 import { BranchPurpose } from "../../parts/branch_purpose.tsx";
 import { DiffPart, layoutOf, patchOf, readDiff } from "../../parts/diff_page.tsx";

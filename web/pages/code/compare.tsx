@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { compareCheckins } from "../../../services/code/operations.ts";
-import type { comparisonSchema } from "../../../services/code/schemas.ts";
-import { Invalid } from "../../../services/errors.ts";
+import { compareCheckins } from "../../../services/work/code/operations.ts";
+import type { comparisonSchema } from "../../../services/work/code/schemas.ts";
+import { Invalid } from "../../../services/kernel/errors.ts";
 import { definePage, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { DiffPart, layoutOf, patchOf, readDiff } from "../../parts/diff_page.tsx";

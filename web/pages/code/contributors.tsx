@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { listContributors } from "../../../services/code/operations.ts";
-import type { contributorsSchema } from "../../../services/code/schemas.ts";
+import { listContributors } from "../../../services/work/code/operations.ts";
+import type { contributorsSchema } from "../../../services/work/code/schemas.ts";
 import { definePage, type View } from "../../page.ts";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { PublicHead } from "../../parts/public_head.tsx";

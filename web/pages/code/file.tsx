@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { getFileHistory, getFileLines } from "../../../services/code/operations.ts";
-import type { fileLinesSchema, historySchema } from "../../../services/code/schemas.ts";
+import { getFileHistory, getFileLines } from "../../../services/work/code/operations.ts";
+import type { fileLinesSchema, historySchema } from "../../../services/work/code/schemas.ts";
 import { definePage, type View } from "../../page.ts";
 import { CodeLines, GoToLine, LinePager, sizeOf } from "../../parts/code.tsx";
 import {

@@ -1,5 +1,5 @@
-import { getFileHistory } from "../../../services/code/operations.ts";
-import { getProject } from "../../../services/projects/operations.ts";
+import { getFileHistory } from "../../../services/work/code/operations.ts";
+import { getProject } from "../../../services/work/projects/operations.ts";
 import { definePage, type View } from "../../page.ts";
 import { ChangeBadge } from "../../parts/diff.tsx";
 import { CheckinLink, firstLine, PathLinks } from "../../parts/files.tsx";

@@ -1,14 +1,18 @@
 import { Star } from "lucide-static";
 import type { z } from "zod";
-import { getCheckinStatus } from "../../../services/checks/operations.ts";
-import * as code from "../../../services/code/operations.ts";
-import type { timelineSchema } from "../../../services/code/schemas.ts";
-import { getProject, starProject, unstarProject } from "../../../services/projects/operations.ts";
-import type { projectSchema } from "../../../services/projects/schemas.ts";
-import type { Release } from "../../../services/releases/mod.ts";
-import { listReleases } from "../../../services/releases/operations.ts";
-import { NotFound } from "../../../services/errors.ts";
-import type { Statistics } from "../../../services/fossil/mod.ts";
+import { getCheckinStatus } from "../../../services/work/checks/operations.ts";
+import * as code from "../../../services/work/code/operations.ts";
+import type { timelineSchema } from "../../../services/work/code/schemas.ts";
+import {
+  getProject,
+  starProject,
+  unstarProject,
+} from "../../../services/work/projects/operations.ts";
+import type { projectSchema } from "../../../services/work/projects/schemas.ts";
+import type { Release } from "../../../services/work/releases/mod.ts";
+import { listReleases } from "../../../services/work/releases/operations.ts";
+import { NotFound } from "../../../services/kernel/errors.ts";
+import type { Statistics } from "../../../services/engines/fossil/mod.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import {

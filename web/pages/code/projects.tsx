@@ -1,5 +1,5 @@
 import { FolderGit2, Star } from "lucide-static";
-import type { LastEvent } from "../../../services/events/mod.ts";
+import type { LastEvent } from "../../../services/engines/events/mod.ts";
 import { definePage, type View } from "../../page.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";

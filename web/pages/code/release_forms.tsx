@@ -3,7 +3,7 @@ import {
   changeRelease,
   createRelease,
   deleteRelease,
-} from "../../../services/releases/operations.ts";
+} from "../../../services/work/releases/operations.ts";
 import { ButtonForm, Form, TextArea, TextField } from "../../parts/form.tsx";
 import { CodeProject } from "../../code_project.ts";
 import type { Leads } from "../../page.ts";

@@ -1,6 +1,6 @@
 import { Download } from "lucide-static";
-import type { Release } from "../../../services/releases/mod.ts";
-import { listReleases } from "../../../services/releases/operations.ts";
+import type { Release } from "../../../services/work/releases/mod.ts";
+import { listReleases } from "../../../services/work/releases/operations.ts";
 import { anchorOfRelease } from "../../addresses.ts";
 import { definePage, type View } from "../../page.ts";
 import { sizeOf } from "../../parts/code.tsx";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { searchProject } from "../../../services/search/operations.ts";
-import type { searchSchema } from "../../../services/search/schemas.ts";
-import type { SearchMatch } from "../../../services/fossil/mod.ts";
+import { searchProject } from "../../../services/work/search/operations.ts";
+import type { searchSchema } from "../../../services/work/search/schemas.ts";
+import type { SearchMatch } from "../../../services/engines/fossil/mod.ts";
 import { definePage, type View } from "../../page.ts";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { MatchEntry, SearchHint } from "../../parts/matches.tsx";

@@ -1,5 +1,5 @@
-import { listTags } from "../../../services/code/operations.ts";
-import { shownText } from "../../../services/fossil/front/mod.ts";
+import { listTags } from "../../../services/work/code/operations.ts";
+import { shownText } from "../../../services/engines/fossil/front/mod.ts";
 import { definePage, type View } from "../../page.ts";
 import { CheckinLink, hasAddress } from "../../parts/files.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";

@@ -1,8 +1,8 @@
 import type { Child } from "hono/jsx";
 import type { z } from "zod";
-import { shownText } from "../../../services/fossil/front/mod.ts";
-import { getActivity, getTimeline, listBranches } from "../../../services/code/operations.ts";
-import type { activitySchema, timelineSchema } from "../../../services/code/schemas.ts";
+import { shownText } from "../../../services/engines/fossil/front/mod.ts";
+import { getActivity, getTimeline, listBranches } from "../../../services/work/code/operations.ts";
+import type { activitySchema, timelineSchema } from "../../../services/work/code/schemas.ts";
 import type { ProjectAddresses } from "../../addresses.ts";
 import { definePage, type View } from "../../page.ts";
 import { activityWords } from "../../parts/activity_words.ts";

@@ -1,4 +1,4 @@
-import { getTimeline } from "../../../services/code/operations.ts";
+import { getTimeline } from "../../../services/work/code/operations.ts";
 import { firstLine } from "../../parts/files.tsx";
 import { definePage } from "../../page.ts";
 import { CodeProject } from "../../code_project.ts";

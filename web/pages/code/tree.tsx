@@ -1,4 +1,4 @@
-import { getFileLines, getTree } from "../../../services/code/operations.ts";
+import { getFileLines, getTree } from "../../../services/work/code/operations.ts";
 import { definePage, type View } from "../../page.ts";
 import {
   CheckinLink,

@@ -1,4 +1,4 @@
-import { beginThread, listThreads } from "../../../services/forum/operations.ts";
+import { beginThread, listThreads } from "../../../services/work/forum/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { Form, TextField } from "../../parts/form.tsx";

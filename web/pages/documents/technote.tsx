@@ -1,4 +1,4 @@
-import { changeTechnote, getTechnote } from "../../../services/technotes/operations.ts";
+import { changeTechnote, getTechnote } from "../../../services/work/technotes/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { Prose } from "../../parts/prose.tsx";

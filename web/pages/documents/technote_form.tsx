@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { technoteSchema } from "../../../services/technotes/schemas.ts";
+import type { technoteSchema } from "../../../services/work/technotes/schemas.ts";
 import { Form, Select, TextArea, TextField } from "../../parts/form.tsx";
 import { MARKUPS } from "../../parts/markups.ts";
 import { Preview } from "../../parts/preview.tsx";

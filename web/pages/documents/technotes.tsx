@@ -1,4 +1,4 @@
-import { createTechnote, listTechnotes } from "../../../services/technotes/operations.ts";
+import { createTechnote, listTechnotes } from "../../../services/work/technotes/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { getThread, replyToPost } from "../../../services/forum/operations.ts";
-import type { threadSchema } from "../../../services/forum/schemas.ts";
-import { NotFound } from "../../../services/errors.ts";
+import { getThread, replyToPost } from "../../../services/work/forum/operations.ts";
+import type { threadSchema } from "../../../services/work/forum/schemas.ts";
+import { NotFound } from "../../../services/kernel/errors.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { Form } from "../../parts/form.tsx";

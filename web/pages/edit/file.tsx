@@ -1,5 +1,5 @@
-import { getCheckin } from "../../../services/code/operations.ts";
-import { Conflict, Invalid, NotFound } from "../../../services/errors.ts";
+import { getCheckin } from "../../../services/work/code/operations.ts";
+import { Conflict, Invalid, NotFound } from "../../../services/kernel/errors.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Form, Select, TextArea, TextField } from "../../parts/form.tsx";
 import { Preview } from "../../parts/preview.tsx";

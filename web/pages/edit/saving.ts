@@ -1,6 +1,6 @@
-import { getFile } from "../../../services/code/operations.ts";
-import { Conflict, NotFound } from "../../../services/errors.ts";
-import * as workspaces from "../../../services/workspaces/operations.ts";
+import { getFile } from "../../../services/work/code/operations.ts";
+import { Conflict, NotFound } from "../../../services/kernel/errors.ts";
+import * as workspaces from "../../../services/work/workspaces/operations.ts";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { listLandings, withdrawLanding } from "../../../services/reviews/operations.ts";
-import type { landingListSchema } from "../../../services/reviews/schemas.ts";
+import { listLandings, withdrawLanding } from "../../../services/work/reviews/operations.ts";
+import type { landingListSchema } from "../../../services/work/reviews/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { ButtonForm } from "../../parts/form.tsx";

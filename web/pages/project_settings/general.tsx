@@ -1,6 +1,6 @@
 import { knownNames } from "../../parts/known_names.ts";
-import { type Project, viewOf } from "../../../services/projects/mod.ts";
-import { changeProject, deleteProject } from "../../../services/projects/admin_operations.ts";
+import { type Project, viewOf } from "../../../services/work/projects/mod.ts";
+import { changeProject, deleteProject } from "../../../services/work/projects/admin_operations.ts";
 import { ConfirmForm, requireTypedName } from "../../parts/confirm.tsx";
 import { ButtonForm, Form, Select, TextArea, TextField } from "../../parts/form.tsx";
 import { VISIBILITIES } from "../../parts/visibilities.ts";

@@ -2,7 +2,7 @@ import { knownNames } from "../../parts/known_names.ts";
 import {
   removeProjectMember,
   setProjectMember,
-} from "../../../services/projects/admin_operations.ts";
+} from "../../../services/work/projects/admin_operations.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Form, Select, TextField } from "../../parts/form.tsx";
 import { Empty, Pager, partOf, Search, searchOf } from "../../parts/lists.tsx";

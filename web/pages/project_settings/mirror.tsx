@@ -1,11 +1,11 @@
-import { NotFound } from "../../../services/errors.ts";
-import type { MirrorView } from "../../../services/mirrors/mod.ts";
+import { NotFound } from "../../../services/kernel/errors.ts";
+import type { MirrorView } from "../../../services/work/mirrors/mod.ts";
 import {
   deleteMirror,
   getMirror,
   runMirror,
   setMirror,
-} from "../../../services/mirrors/operations.ts";
+} from "../../../services/work/mirrors/operations.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { ButtonForm, Form, TextField } from "../../parts/form.tsx";
 import { Time } from "../../parts/time.tsx";

@@ -1,4 +1,4 @@
-import { moveProject } from "../../../services/moves/operations.ts";
+import { moveProject } from "../../../services/cluster/moves/operations.ts";
 import { Form, Select } from "../../parts/form.tsx";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";

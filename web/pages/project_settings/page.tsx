@@ -1,5 +1,5 @@
 import type { Child } from "hono/jsx";
-import { Forbidden, NotFound } from "../../../services/errors.ts";
+import { Forbidden, NotFound } from "../../../services/kernel/errors.ts";
 import { type Action, definePage, type View } from "../../page.ts";
 import { requireAdmin } from "../../parts/require_admin.ts";
 import { openManagedProject, type OpenProject } from "../../project.ts";

@@ -1,5 +1,5 @@
-import { getProtection, setProtection } from "../../../services/protection/operations.ts";
-import type { Rule } from "../../../services/protection/schemas.ts";
+import { getProtection, setProtection } from "../../../services/work/protection/operations.ts";
+import type { Rule } from "../../../services/work/protection/schemas.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";

@@ -3,7 +3,7 @@ import { Form, Select, TextField } from "../../parts/form.tsx";
 import { Empty } from "../../parts/lists.tsx";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
-import { defineTicketField, removeTicketField } from "../../../services/tickets/operations.ts";
+import { defineTicketField, removeTicketField } from "../../../services/work/tickets/operations.ts";
 import { readFields } from "../tickets/fields.tsx";
 import { definePart } from "./part.ts";
 

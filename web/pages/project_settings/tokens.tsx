@@ -1,4 +1,4 @@
-import { createToken, revokeToken } from "../../../services/identity/operations.ts";
+import { createToken, revokeToken } from "../../../services/people/identity/operations.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Copyable } from "../../parts/copy.tsx";
 import { Field, Form, TextField } from "../../parts/form.tsx";

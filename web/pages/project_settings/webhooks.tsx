@@ -1,6 +1,10 @@
 import { chosenEvents, EventChoice } from "../../parts/event_choice.tsx";
-import type { DeliveryView, IssuedWebhook, WebhookView } from "../../../services/webhooks/mod.ts";
-import * as api from "../../../services/webhooks/operations.ts";
+import type {
+  DeliveryView,
+  IssuedWebhook,
+  WebhookView,
+} from "../../../services/work/webhooks/mod.ts";
+import * as api from "../../../services/work/webhooks/operations.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Copyable } from "../../parts/copy.tsx";
 import { ButtonForm, Form, TextField } from "../../parts/form.tsx";

@@ -1,4 +1,4 @@
-import * as reviews from "../../../services/reviews/operations.ts";
+import * as reviews from "../../../services/work/reviews/operations.ts";
 import { wordsOf } from "../../parts/known_names.ts";
 import type { Leads } from "../../page.ts";
 import type { Visit } from "../../visit.ts";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { getReviewDiff } from "../../../services/reviews/operations.ts";
-import type { roundDiffSchema } from "../../../services/reviews/schemas.ts";
+import { getReviewDiff } from "../../../services/work/reviews/operations.ts";
+import type { roundDiffSchema } from "../../../services/work/reviews/schemas.ts";
 import {
   anchorOf,
   Diff,

@@ -1,6 +1,6 @@
 import { AccountName, type NamePlace } from "../../parts/account_name.tsx";
 import { Form, TextArea } from "../../parts/form.tsx";
-import type { ProjectText } from "../../../services/texts/mod.ts";
+import type { ProjectText } from "../../../services/work/texts/mod.ts";
 import { ThreadProse, type ThreadText, threadTexts } from "../../parts/thread_texts.tsx";
 import { Time } from "../../parts/time.tsx";
 import { withQuery } from "../../visit.ts";

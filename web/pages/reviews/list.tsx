@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { listReviews } from "../../../services/reviews/operations.ts";
-import type { reviewListSchema } from "../../../services/reviews/schemas.ts";
+import { listReviews } from "../../../services/work/reviews/operations.ts";
+import type { reviewListSchema } from "../../../services/work/reviews/schemas.ts";
 import { definePage, type View } from "../../page.ts";
 import { AccountName, type NamePlace } from "../../parts/account_name.tsx";
 import { linkWith, Segments } from "../../parts/filters.tsx";

@@ -1,8 +1,11 @@
 import type { z } from "zod";
-import { getCheckinStatus } from "../../../services/checks/operations.ts";
-import type { CheckinStatus } from "../../../services/checks/schemas.ts";
-import { getReview, listLandings } from "../../../services/reviews/operations.ts";
-import type { landingListSchema, reviewDetailSchema } from "../../../services/reviews/schemas.ts";
+import { getCheckinStatus } from "../../../services/work/checks/operations.ts";
+import type { CheckinStatus } from "../../../services/work/checks/schemas.ts";
+import { getReview, listLandings } from "../../../services/work/reviews/operations.ts";
+import type {
+  landingListSchema,
+  reviewDetailSchema,
+} from "../../../services/work/reviews/schemas.ts";
 import { definePage, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { Segments } from "../../parts/filters.tsx";

@@ -1,4 +1,4 @@
-import { awaitedReporters } from "../../../services/protection/mod.ts";
+import { awaitedReporters } from "../../../services/work/protection/mod.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { knownNames } from "../../parts/known_names.ts";
 import { ButtonForm, Form, TextField } from "../../parts/form.tsx";

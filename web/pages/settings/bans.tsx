@@ -1,5 +1,5 @@
-import type { IrcBans } from "../../../services/irc_server/bans/mod.ts";
-import { createIrcBan, deleteIrcBan } from "../../../services/irc_server/operations.ts";
+import type { IrcBans } from "../../../services/chat/irc_server/bans/mod.ts";
+import { createIrcBan, deleteIrcBan } from "../../../services/chat/irc_server/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ButtonForm, Form, Select, TextField } from "../../parts/form.tsx";
 import { Empty, Pager, partOf, Search, searchOf } from "../../parts/lists.tsx";

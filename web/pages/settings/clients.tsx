@@ -1,4 +1,4 @@
-import type { ConnectedClient } from "../../../services/irc/mod.ts";
+import type { ConnectedClient } from "../../../services/engines/irc/mod.ts";
 import { definePage, type View } from "../../page.ts";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { SettingsFrame } from "../../parts/settings_frame.tsx";

@@ -1,7 +1,7 @@
-import type { Config } from "../../../services/config/mod.ts";
-import { configSchema } from "../../../services/config/schemas.ts";
-import { LOG_LEVELS } from "../../../services/log.ts";
-import { getLogLevel, setLogLevel } from "../../../services/operations/operations.ts";
+import type { Config } from "../../../services/operation/config/mod.ts";
+import { configSchema } from "../../../services/operation/config/schemas.ts";
+import { LOG_LEVELS } from "../../../services/kernel/log.ts";
+import { getLogLevel, setLogLevel } from "../../../services/operation/control/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Form, Select } from "../../parts/form.tsx";
 import { Segments } from "../../parts/filters.tsx";

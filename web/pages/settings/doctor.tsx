@@ -1,5 +1,5 @@
-import type { Examination } from "../../../services/operations/mod.ts";
-import { examine } from "../../../services/operations/operations.ts";
+import type { Examination } from "../../../services/operation/control/mod.ts";
+import { examine } from "../../../services/operation/control/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ButtonForm } from "../../parts/form.tsx";
 import { Empty } from "../../parts/lists.tsx";

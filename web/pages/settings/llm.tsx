@@ -1,6 +1,6 @@
-import type { Backend, KnownProvider } from "../../../services/llm/mod.ts";
-import * as api from "../../../services/llm/operations.ts";
-import { completionRequestSchema } from "../../../services/llm/schemas.ts";
+import type { Backend, KnownProvider } from "../../../services/models/llm/mod.ts";
+import * as api from "../../../services/models/llm/operations.ts";
+import { completionRequestSchema } from "../../../services/models/llm/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { wordsOf } from "../../parts/known_names.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";

@@ -1,10 +1,10 @@
-import type { NodeReport } from "../../../services/nodes/mod.ts";
+import type { NodeReport } from "../../../services/cluster/nodes/mod.ts";
 import {
   drainNode,
   listNodes,
   removeNode,
   resumeNode,
-} from "../../../services/nodes/operations.ts";
+} from "../../../services/cluster/nodes/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ButtonForm } from "../../parts/form.tsx";
 import { Empty } from "../../parts/lists.tsx";

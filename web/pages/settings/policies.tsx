@@ -1,15 +1,20 @@
-import { Invalid, NotFound } from "../../../services/errors.ts";
-import { diffPatch, isObject, type JsonObject, purposeOf } from "../../../services/policies/mod.ts";
-import { listModelBackends } from "../../../services/llm/operations.ts";
-import { changePolicies, getPolicies } from "../../../services/policies/operations.ts";
-import { policyFields, policyWarnings } from "../../../services/policies/schemas.ts";
+import { Invalid, NotFound } from "../../../services/kernel/errors.ts";
+import {
+  diffPatch,
+  isObject,
+  type JsonObject,
+  purposeOf,
+} from "../../../services/chat/policies/mod.ts";
+import { listModelBackends } from "../../../services/models/llm/operations.ts";
+import { changePolicies, getPolicies } from "../../../services/chat/policies/operations.ts";
+import { policyFields, policyWarnings } from "../../../services/chat/policies/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Form, TextArea } from "../../parts/form.tsx";
 import { Empty } from "../../parts/lists.tsx";
 import { PolicyFields, readFields } from "../../parts/policy_fields.tsx";
 import { SettingsFrame } from "../../parts/settings_frame.tsx";
 import { type Visit, withQuery } from "../../visit.ts";
-import { parseJson } from "../../../services/validation/mod.ts";
+import { parseJson } from "../../../services/kernel/validation/mod.ts";
 
 /** The settings of every bot: a form where a schema describes them, else their JSON. */
 export const page = definePage({

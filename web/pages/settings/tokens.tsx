@@ -1,6 +1,10 @@
 import { knownNames } from "../../parts/known_names.ts";
-import { type IssuedToken, SCOPES, type Token } from "../../../services/identity/mod.ts";
-import { createToken, revokeToken, rotateApiToken } from "../../../services/identity/operations.ts";
+import { type IssuedToken, SCOPES, type Token } from "../../../services/people/identity/mod.ts";
+import {
+  createToken,
+  revokeToken,
+  rotateApiToken,
+} from "../../../services/people/identity/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Copyable } from "../../parts/copy.tsx";

@@ -4,9 +4,9 @@ import {
   type Usage,
   type UsageGroup,
   type UsageSums,
-} from "../../../services/ledger/mod.ts";
-import * as api from "../../../services/ledger/operations.ts";
-import { USAGE_GROUPS } from "../../../services/ledger/schemas.ts";
+} from "../../../services/models/ledger/mod.ts";
+import * as api from "../../../services/models/ledger/operations.ts";
+import { USAGE_GROUPS } from "../../../services/models/ledger/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ButtonForm, Form, TextField } from "../../parts/form.tsx";
 import { Empty, Pager, partOf } from "../../parts/lists.tsx";

@@ -1,5 +1,5 @@
-import type { DeliveryView, WebhookView } from "../../../services/webhooks/mod.ts";
-import * as api from "../../../services/webhooks/server_operations.ts";
+import type { DeliveryView, WebhookView } from "../../../services/work/webhooks/mod.ts";
+import * as api from "../../../services/work/webhooks/server_operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { ButtonForm, Form } from "../../parts/form.tsx";

@@ -1,8 +1,8 @@
-import type { IssuedWebhook, WebhookView } from "../../../services/webhooks/mod.ts";
+import type { IssuedWebhook, WebhookView } from "../../../services/work/webhooks/mod.ts";
 import {
   createServerWebhook,
   listServerWebhooks,
-} from "../../../services/webhooks/server_operations.ts";
+} from "../../../services/work/webhooks/server_operations.ts";
 import { chosenEvents, EventChoice } from "../../parts/event_choice.tsx";
 import { definePage, type View } from "../../page.ts";
 import { Copyable } from "../../parts/copy.tsx";

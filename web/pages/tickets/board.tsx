@@ -3,7 +3,7 @@ import { Empty } from "../../parts/lists.tsx";
 import { TicketHolder, TicketWords } from "../../parts/ticket_badges.tsx";
 import type { OpenProject } from "../../project.ts";
 import { type Query, type Visit, withQuery } from "../../visit.ts";
-import { listTickets } from "../../../services/tickets/operations.ts";
+import { listTickets } from "../../../services/work/tickets/operations.ts";
 import { holdingOf } from "./holding.ts";
 import type { ListedTicket, TicketListAnswer } from "./list.tsx";
 import { WORDS } from "../../parts/ticket_words.ts";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { getTicketFields } from "../../../services/tickets/operations.ts";
-import type { fieldsSchema } from "../../../services/tickets/schemas.ts";
+import { getTicketFields } from "../../../services/work/tickets/operations.ts";
+import type { fieldsSchema } from "../../../services/work/tickets/schemas.ts";
 import { Field, Select, TextArea, TextField } from "../../parts/form.tsx";
 import { choicesOf, readable, type WordField, WORDS } from "../../parts/ticket_words.ts";
 import type { OpenProject } from "../../project.ts";

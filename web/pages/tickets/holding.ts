@@ -1,4 +1,4 @@
-import { viewOfClaim } from "../../../services/tickets/mod.ts";
+import { viewOfClaim } from "../../../services/work/tickets/mod.ts";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { Columns3, List, Plus } from "lucide-static";
-import { changeTicket, listTickets } from "../../../services/tickets/operations.ts";
-import type { ticketListSchema } from "../../../services/tickets/schemas.ts";
+import { changeTicket, listTickets } from "../../../services/work/tickets/operations.ts";
+import type { ticketListSchema } from "../../../services/work/tickets/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Filters, linkWith, SearchFilter, Segments, SelectFilter } from "../../parts/filters.tsx";
 import { Icon } from "../../parts/icon.tsx";

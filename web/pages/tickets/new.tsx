@@ -2,7 +2,7 @@ import { definePage, type Leads, type View } from "../../page.ts";
 import { Form } from "../../parts/form.tsx";
 import { openProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
-import { createTicket } from "../../../services/tickets/operations.ts";
+import { createTicket } from "../../../services/work/tickets/operations.ts";
 import { readFields, TicketForm, valuesOf } from "./fields.tsx";
 
 /** Files a ticket. */

@@ -1,11 +1,11 @@
 import type { z } from "zod";
-import { listReviews } from "../../../services/reviews/operations.ts";
-import type { reviewListSchema } from "../../../services/reviews/schemas.ts";
-import { listWorkspaces } from "../../../services/workspaces/operations.ts";
-import type { workspaceListSchema } from "../../../services/workspaces/schemas.ts";
-import { shownText } from "../../../services/fossil/front/mod.ts";
-import * as tickets from "../../../services/tickets/operations.ts";
-import type { ticketChangesSchema, ticketSchema } from "../../../services/tickets/schemas.ts";
+import { listReviews } from "../../../services/work/reviews/operations.ts";
+import type { reviewListSchema } from "../../../services/work/reviews/schemas.ts";
+import { listWorkspaces } from "../../../services/work/workspaces/operations.ts";
+import type { workspaceListSchema } from "../../../services/work/workspaces/schemas.ts";
+import { shownText } from "../../../services/engines/fossil/front/mod.ts";
+import * as tickets from "../../../services/work/tickets/operations.ts";
+import type { ticketChangesSchema, ticketSchema } from "../../../services/work/tickets/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { ButtonForm, Form, Select, TextArea } from "../../parts/form.tsx";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { getWikiDiff, getWikiHistory } from "../../../services/wiki/operations.ts";
-import type { wikiHistorySchema } from "../../../services/wiki/schemas.ts";
+import { getWikiDiff, getWikiHistory } from "../../../services/work/wiki/operations.ts";
+import type { wikiHistorySchema } from "../../../services/work/wiki/schemas.ts";
 import type { View } from "../../page.ts";
 import { AccountName, type NamePlace } from "../../parts/account_name.tsx";
 import { Pager } from "../../parts/lists.tsx";

@@ -1,6 +1,6 @@
-import { shownText } from "../../../services/fossil/front/mod.ts";
-import { listWikiPages } from "../../../services/wiki/operations.ts";
-import { pageAddress } from "../../../services/markup/mod.ts";
+import { shownText } from "../../../services/engines/fossil/front/mod.ts";
+import { listWikiPages } from "../../../services/work/wiki/operations.ts";
+import { pageAddress } from "../../../services/engines/markup/mod.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { Filters, SearchFilter } from "../../parts/filters.tsx";

@@ -1,8 +1,8 @@
 import type { z } from "zod";
-import { shownText } from "../../../services/fossil/front/mod.ts";
-import * as wiki from "../../../services/wiki/operations.ts";
-import type { pageSchema, wikiHistorySchema } from "../../../services/wiki/schemas.ts";
-import { NotFound } from "../../../services/errors.ts";
+import { shownText } from "../../../services/engines/fossil/front/mod.ts";
+import * as wiki from "../../../services/work/wiki/operations.ts";
+import type { pageSchema, wikiHistorySchema } from "../../../services/work/wiki/schemas.ts";
+import { NotFound } from "../../../services/kernel/errors.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { ButtonForm, Form, Select, TextArea, TextField } from "../../parts/form.tsx";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { createWorkspace, listWorkspaces } from "../../../services/workspaces/operations.ts";
-import type { workspaceListSchema } from "../../../services/workspaces/schemas.ts";
+import { createWorkspace, listWorkspaces } from "../../../services/work/workspaces/operations.ts";
+import type { workspaceListSchema } from "../../../services/work/workspaces/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { linkWith, Segments } from "../../parts/filters.tsx";

@@ -1,12 +1,12 @@
 import { AccountName } from "../../parts/account_name.tsx";
 import { wordsOf } from "../../parts/known_names.ts";
 import type { z } from "zod";
-import { getTimeline } from "../../../services/code/operations.ts";
-import type { timelineSchema } from "../../../services/code/schemas.ts";
-import { createReview, listReviews } from "../../../services/reviews/operations.ts";
-import type { reviewListSchema } from "../../../services/reviews/schemas.ts";
-import * as workspaces from "../../../services/workspaces/operations.ts";
-import type { detailedSchema, overlapsSchema } from "../../../services/workspaces/schemas.ts";
+import { getTimeline } from "../../../services/work/code/operations.ts";
+import type { timelineSchema } from "../../../services/work/code/schemas.ts";
+import { createReview, listReviews } from "../../../services/work/reviews/operations.ts";
+import type { reviewListSchema } from "../../../services/work/reviews/schemas.ts";
+import * as workspaces from "../../../services/work/workspaces/operations.ts";
+import type { detailedSchema, overlapsSchema } from "../../../services/work/workspaces/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Time } from "../../parts/time.tsx";
 import { WorkStatus } from "../../parts/work_badges.tsx";

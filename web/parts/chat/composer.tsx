@@ -1,5 +1,5 @@
 import { SendHorizontal, X } from "lucide-static";
-import { SLASH_COMMANDS } from "../../../services/chats/mod.ts";
+import { SLASH_COMMANDS } from "../../../services/chat/chats/mod.ts";
 import type { Visit } from "../../visit.ts";
 import { Form } from "../form.tsx";
 import { Icon } from "../icon.tsx";

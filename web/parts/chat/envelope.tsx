@@ -1,4 +1,4 @@
-import { type Envelope, subjectOf } from "../../../services/bridge/mod.ts";
+import { type Envelope, subjectOf } from "../../../services/chat/bridge/mod.ts";
 
 /** A message of an agent for other agents: what it is about, and its JSON one click away. */
 export function EnvelopeCard({ envelope }: { readonly envelope: Envelope }) {

@@ -1,6 +1,6 @@
 import { isRobot } from "./robots.ts";
 import { Bot, Users } from "lucide-static";
-import type { Present } from "../../../services/chats/mod.ts";
+import type { Present } from "../../../services/chat/chats/mod.ts";
 import { colorOf } from "../../elements/chat_rules.ts";
 import type { Visit } from "../../visit.ts";
 import { Icon } from "../icon.tsx";

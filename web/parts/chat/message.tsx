@@ -1,5 +1,5 @@
 import { Bot, Reply } from "lucide-static";
-import { parseEnvelope } from "../../../services/bridge/mod.ts";
+import { parseEnvelope } from "../../../services/chat/bridge/mod.ts";
 import { answerTo, colorOf, isAction, linkTo } from "../../elements/chat_rules.ts";
 import type { SentMessage } from "../../elements/sent_message.ts";
 import { exactly, validTime } from "../../elements/time_ago.ts";

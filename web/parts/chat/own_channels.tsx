@@ -1,5 +1,5 @@
 import type { Child } from "hono/jsx";
-import type { SidebarChannel } from "../../../services/chats/mod.ts";
+import type { SidebarChannel } from "../../../services/chat/chats/mod.ts";
 import { countOf } from "../../elements/chat_rules.ts";
 import { addressing } from "./robots.ts";
 import type { Visit } from "../../visit.ts";

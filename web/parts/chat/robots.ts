@@ -1,7 +1,7 @@
-import type { NameTest } from "../../../services/chats/mod.ts";
-import { bridgeNickOf } from "../../../services/config/mod.ts";
-import { purposeOf } from "../../../services/policies/mod.ts";
-import type { Services } from "../../../services/daemon/mod.ts";
+import type { NameTest } from "../../../services/chat/chats/mod.ts";
+import { bridgeNickOf } from "../../../services/operation/config/mod.ts";
+import { purposeOf } from "../../../services/chat/policies/mod.ts";
+import type { Services } from "../../../services/operation/daemon/mod.ts";
 import { addresses } from "../../elements/chat_rules.ts";
 
 /** Who speaks under a nick: muster itself or one of its bots, an agent, or anybody else. */

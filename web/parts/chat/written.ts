@@ -1,6 +1,6 @@
-import { type NewPost } from "../../../services/bridge/mod.ts";
-import { readWritten } from "../../../services/chats/mod.ts";
-import { Invalid } from "../../../services/errors.ts";
+import { type NewPost } from "../../../services/chat/bridge/mod.ts";
+import { readWritten } from "../../../services/chat/chats/mod.ts";
+import { Invalid } from "../../../services/kernel/errors.ts";
 import type { Leads } from "../../page.ts";
 import { type Visit, withQuery } from "../../visit.ts";
 

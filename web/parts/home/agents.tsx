@@ -2,9 +2,9 @@ import {
   type AgentAtWork,
   type AgentBoard,
   type HeldTicket,
-} from "../../../services/attention/mod.ts";
-import { WORK_STATES } from "../../../services/work_states.ts";
-import type { LoggedEvent } from "../../../services/events/mod.ts";
+} from "../../../services/oversight/attention/mod.ts";
+import { WORK_STATES } from "../../../services/people/work_states.ts";
+import type { LoggedEvent } from "../../../services/engines/events/mod.ts";
 import { LOOKS, Quiet } from "../agent_state.tsx";
 import { EventSentence, type Titles } from "../event_sentence.tsx";
 import { Empty } from "../lists.tsx";

@@ -1,7 +1,7 @@
-import type { FailedCheck } from "../../../services/attention/mod.ts";
-import type { Correspondent, SidebarChannel } from "../../../services/chats/mod.ts";
-import type { LoggedEvent } from "../../../services/events/mod.ts";
-import type { Landing } from "../../../services/reviews/mod.ts";
+import type { FailedCheck } from "../../../services/oversight/attention/mod.ts";
+import type { Correspondent, SidebarChannel } from "../../../services/chat/chats/mod.ts";
+import type { LoggedEvent } from "../../../services/engines/events/mod.ts";
+import type { Landing } from "../../../services/work/reviews/mod.ts";
 import { countOf } from "../../elements/chat_rules.ts";
 import { EventSentence, type Titles } from "../event_sentence.tsx";
 import { Empty } from "../lists.tsx";

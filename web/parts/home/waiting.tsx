@@ -4,9 +4,9 @@ import type {
   PendingReview,
   StruckTicket,
   Waiting,
-} from "../../../services/attention/mod.ts";
-import type { Need } from "../../../services/needs/mod.ts";
-import type { Question } from "../../../services/questions/mod.ts";
+} from "../../../services/oversight/attention/mod.ts";
+import type { Need } from "../../../services/people/needs/mod.ts";
+import type { Question } from "../../../services/oversight/questions/mod.ts";
 import type { Visit } from "../../visit.ts";
 import { AnswerForm, QuestionFacts } from "../question.tsx";
 import { ButtonForm } from "../form.tsx";

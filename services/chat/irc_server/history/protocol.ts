@@ -1,0 +1,232 @@
+/** The messages between the main thread and the archive's worker. */
+
+import type {
+  HistoryKind,
+  HistoryQuery,
+  HistoryRecord,
+  HistoryTarget,
+  LastMessage,
+  NewHistoryRecord,
+} from "../../../engines/irc/mod.ts";
+import type { Extent } from "./extent.ts";
+import type { LastChange } from "./journal_files.ts";
+import type { Place } from "./search_index.ts";
+import type { SoughtWords } from "./spoken.ts";
+
+/** A change of the archive. Changes are executed in order. */
+export type Operation =
+  & Numbered
+  & (
+    /** `sequence` is also the record's place; a second one for the same place changes nothing. */
+    | { readonly kind: "append"; readonly record: NewHistoryRecord }
+    | { readonly kind: "redact"; readonly id: string }
+    | { readonly kind: "confine" | "forgetConfined"; readonly target: HistoryTarget }
+    /** Forgets records older than `before`, in Unix milliseconds; null for all. */
+    | { readonly kind: "forgetAccount"; readonly account: string; readonly before: number | null }
+    | {
+      readonly kind: "rename";
+      readonly from: HistoryTarget;
+      readonly to: HistoryTarget;
+      readonly title: string;
+    }
+  );
+
+/** Changes are numbered in their order, without a gap. */
+interface Numbered {
+  readonly sequence: number;
+}
+
+type Append = Operation & { readonly kind: "append" };
+
+/**
+ * The form in which operations are copied to the worker: each value of a record on its own. Copying
+ * an object takes longer for its field names than for its values.
+ */
+export type PackedOperations = readonly (
+  | Exclude<Operation, Append>
+  | string
+  | number
+  | boolean
+  | null
+)[];
+
+/** The number of values of a record. */
+const RECORD_VALUES = 9;
+
+export function packOperations(operations: readonly Operation[]): PackedOperations {
+  const packed: PackedOperations[number][] = [];
+  for (const operation of operations) {
+    if (operation.kind !== "append") {
+      packed.push(operation);
+      continue;
+    }
+    const { sequence, record: { target, title, time, id, kind, confined, content } } = operation;
+    packed.push(sequence, target.account, target.name, title, time, id, kind, confined, content);
+  }
+  return packed;
+}
+
+/** The inverse of {@link packOperations}. */
+export function unpackOperations(packed: PackedOperations): Operation[] {
+  const operations: Operation[] = [];
+  for (let index = 0; index < packed.length;) {
+    const first = packed[index];
+    if (typeof first === "object" && first !== null) {
+      operations.push(first);
+      index++;
+    } else {
+      operations.push(appendOf(packed.slice(index, index + RECORD_VALUES) as RecordValues));
+      index += RECORD_VALUES;
+    }
+  }
+  return operations;
+}
+
+type RecordValues = [
+  sequence: number,
+  account: string | null,
+  name: string,
+  title: string,
+  time: number,
+  id: string,
+  kind: HistoryKind,
+  confined: boolean,
+  content: string,
+];
+
+function appendOf(
+  [sequence, account, name, title, time, id, kind, confined, content]: RecordValues,
+): Append {
+  const record = { target: { account, name }, title, time, id, kind, confined, content };
+  return { kind: "append", sequence, record };
+}
+
+/** The bounds of the archive. Null turns a bound off. */
+export interface Retention {
+  /** Age in milliseconds. */
+  readonly age: number | null;
+  /** Records of one log. */
+  readonly records: number | null;
+  /** Used bytes of the file. */
+  readonly bytes: number | null;
+}
+
+/** A question to the archive. */
+export type Question =
+  | { readonly kind: "select"; readonly target: HistoryTarget; readonly query: HistoryQuery }
+  | { readonly kind: "fetch"; readonly places: readonly number[] }
+  | {
+    readonly kind: "lastMessages";
+    readonly channels: readonly string[];
+    readonly account: string | null;
+    readonly between: readonly [number, number];
+  }
+  | { readonly kind: "search"; readonly target: HistoryTarget; readonly wanted: RecordSearch }
+  /** The channels of the newest logs, with what was said last for everybody. */
+  | { readonly kind: "openChannels" }
+  /** When the newest message was said that retention removed from a log. */
+  | { readonly kind: "trimmed"; readonly target: HistoryTarget }
+  /** The accounts that have a log, folded. */
+  | { readonly kind: "accounts" };
+
+/** What a search of a log looks for, and where it begins. */
+export interface RecordSearch {
+  readonly sought: SoughtWords;
+  /**
+   * Unix milliseconds. What was said later is not searched, and what was said then is found beyond
+   * the limit. Null to search everything.
+   */
+  readonly upTo: number | null;
+  /** Where the last answer stopped; null at the beginning. */
+  readonly from: Place | null;
+  /** Messages to find, at least 1. */
+  readonly limit: number;
+}
+
+/** What was said in one millisecond, up to the newest message that was found. */
+export interface FoundMoment {
+  /** Oldest first. */
+  readonly records: readonly HistoryRecord[];
+  /** Which of them were found, as positions. They may be too many: see {@linkcode SoughtWords}. */
+  readonly hits: readonly number[];
+}
+
+/** What a search has found. */
+export interface FoundRecords {
+  /** Newest first. */
+  readonly moments: readonly FoundMoment[];
+  /** Where to search on; null if everything was searched. */
+  readonly reached: Place | null;
+}
+
+/** The answer to each question. */
+export interface Answers {
+  readonly select: readonly number[];
+  readonly fetch: readonly HistoryRecord[];
+  readonly lastMessages: readonly LastMessage[];
+  readonly search: FoundRecords;
+  readonly openChannels: readonly LastMessage[];
+  readonly trimmed: number;
+  readonly accounts: readonly string[];
+}
+
+/** A request to the worker. The first one opens the file; null closes it. */
+export type Request =
+  | {
+    readonly id: number;
+    readonly kind: "open";
+    readonly path: string;
+    /** As in `spokenIn`. */
+    readonly speakerTag: string;
+  }
+  /**
+   * Then removes the oldest records of each log longer than `records`; null for no limit. Then
+   * empties these files of the journal.
+   */
+  | {
+    readonly id: number;
+    readonly kind: "write";
+    readonly operations: PackedOperations;
+    readonly records: number | null;
+    readonly journals: readonly string[];
+    /** The identity of the journal. */
+    readonly identity: string;
+  }
+  | { readonly id: number; readonly kind: "ask"; readonly question: Question }
+  /** Removes a limited number of records that retention does not keep. */
+  | {
+    readonly id: number;
+    readonly kind: "trim";
+    readonly retention: Retention;
+    readonly now: number;
+    readonly most: number;
+  };
+
+export type Response =
+  | {
+    readonly id: number;
+    readonly kind: "opened";
+    /** Unix time in milliseconds of the newest record; 0 without one. */
+    readonly newestTime: number;
+    readonly last: LastChange;
+    readonly extent: Extent;
+  }
+  | {
+    readonly id: number;
+    readonly kind: "written";
+    /** Used bytes of the file. */
+    readonly bytes: number;
+    /** The files of the journal that are empty. */
+    readonly emptied: readonly string[];
+  }
+  | { readonly id: number; readonly kind: "answer"; readonly value: Answers[keyof Answers] }
+  | { readonly id: number; readonly kind: "trimmed"; readonly removed: number }
+  /** Before the file is closed: the disk has not confirmed all that was written. */
+  | { readonly id: 0; readonly kind: "unsynced" }
+  | {
+    readonly id: number;
+    readonly kind: "failed";
+    readonly message: string;
+    /** Whether it may work later: another program or the disk is in the way. */
+    readonly isTrouble: boolean;
+  };

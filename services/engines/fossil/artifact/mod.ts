@@ -1,0 +1,46 @@
+/** Structural artifacts: typed values, the strict parser and the writer. Pure functions. */
+export {
+  isFileName,
+  isReservedFileName,
+  isTagName,
+  isWikiTitle,
+  MAX_PATH,
+  nameFault,
+} from "./names.ts";
+export {
+  caseCollision,
+  foldPath,
+  isGitFolder,
+  isHarmfulPath,
+  pathFault,
+} from "./portable_paths.ts";
+export { findFileCard } from "./find.ts";
+export { KnownFiles } from "./known_files.ts";
+export {
+  explainArtifact,
+  MAX_TREE_FILES,
+  parseArtifact,
+  type ParseOptions,
+  type ParseResult,
+} from "./parse.ts";
+export { compareTags } from "./rules.ts";
+export { shownText, TEXT_BOUNDS, textFault } from "./text_bounds.ts";
+export type {
+  Artifact,
+  ArtifactKind,
+  Attachment,
+  CherrypickCard,
+  Cluster,
+  Control,
+  FileCard,
+  FileMode,
+  ForumPost,
+  Manifest,
+  TagCard,
+  TagSign,
+  Technote,
+  TicketChange,
+  TicketField,
+  Wiki,
+} from "./types.ts";
+export { formatArtifact, formatParsed } from "./write.ts";

@@ -1,0 +1,132 @@
+import { BoundedMap } from "../../../kernel/bounded_map.ts";
+import { applyDelta } from "../codec/mod.ts";
+import { FossilError } from "../error.ts";
+import type { BlobContents } from "./blob_contents.ts";
+import type { Database } from "./database.ts";
+import { DeadEnds } from "./dead_ends.ts";
+import type { Deltas } from "./deltas.ts";
+import type { StoredArtifact } from "./store_types.ts";
+
+/** Of a delta chain, every artifact at this distance is cached. */
+const CACHED_LINK = 8;
+
+export interface ArtifactReaderOptions {
+  readonly db: Database;
+  readonly contents: BlobContents;
+  readonly deltas: Deltas;
+  readonly cacheBytes: number;
+  /** Largest artifact, in bytes. */
+  readonly maxBytes: number;
+}
+
+/** Reads artifacts: undoes their deltas, and caches what that gives. */
+export class ArtifactReader {
+  /** Artifacts by their rows. */
+  readonly cache: BoundedMap<number, Uint8Array>;
+  /** Rows whose bytes are known to be missing. */
+  readonly deadEnds = new DeadEnds();
+  readonly #db: Database;
+  readonly #contents: BlobContents;
+  readonly #deltas: Deltas;
+  readonly #maxBytes: number;
+
+  constructor(options: ArtifactReaderOptions) {
+    this.cache = new BoundedMap({
+      most: options.cacheBytes,
+      mostOfOne: options.cacheBytes / 4,
+      weigh: ({ length }) => length,
+    });
+    this.#db = options.db;
+    this.#contents = options.contents;
+    this.#deltas = options.deltas;
+    this.#maxBytes = options.maxBytes;
+  }
+
+  /** Clears what is remembered. */
+  clear(): void {
+    this.cache.clear();
+    this.deadEnds.clear();
+  }
+
+  /** Name of an artifact or phantom, undefined if there is no such row. */
+  hashOf(rid: number): string | undefined {
+    return this.#db.value<string>("SELECT uuid FROM blob WHERE rid=?", rid);
+  }
+
+  /** Size of an artifact in bytes, -1 for a phantom and for a row that does not exist. */
+  sizeOf(rid: number): number {
+    return this.#db.value<number>("SELECT size FROM blob WHERE rid=?", rid) ?? -1;
+  }
+
+  /**
+   * The bytes of an artifact; null for a phantom and for a delta that depends on one. The bytes are
+   * shared with the cache: do not write to them.
+   *
+   * @throws {FossilError} `corrupt` or `limit` if the stored bytes do not decode.
+   */
+  get(rid: number): Uint8Array | null {
+    const chain: number[] = [];
+    let base = this.cache.get(rid);
+    for (let [next, landmark] = [rid, rid]; base === undefined;) {
+      chain.push(next);
+      if (this.deadEnds.has(next)) return this.deadEnds.add(chain);
+      const source = this.#deltas.sourceOf(next);
+      if (source === 0) break;
+      if (source === landmark) return this.deadEnds.add(chain, "loop");
+      if ((chain.length & (chain.length - 1)) === 0) landmark = source;
+      next = source;
+      base = this.cache.get(next);
+    }
+    for (let i = chain.length - 1; i >= 0; i--) {
+      const stored = this.#contents.get(chain[i]!);
+      if (stored === null) return this.deadEnds.add(chain.slice(0, i + 1), "phantom");
+      base = base === undefined ? stored : applyDelta(base, stored, this.#maxBytes);
+      if (i % CACHED_LINK === 0) this.cache.set(chain[i]!, base);
+    }
+    return base ?? null;
+  }
+
+  /** Like `get`, but throws if the content is missing. */
+  require(rid: number): Uint8Array {
+    const content = this.get(rid);
+    if (content !== null) return content;
+    throw new FossilError("missing", `Content of artifact "${this.hashOf(rid) ?? rid}" is missing`);
+  }
+
+  /**
+   * An artifact read from its row: full text, or a delta of the bytes that the caller passes. Null
+   * for a phantom. Bypasses the cache.
+   *
+   * @param source bytes of the artifact that the row is a delta of; null for full text.
+   */
+  getStored(rid: number, source: Uint8Array | null): StoredArtifact | null {
+    const row = this.#contents.row(rid);
+    if (row === null) return null;
+    const { hash, size, stored } = row;
+    return { hash, size, content: source ? applyDelta(source, stored, this.#maxBytes) : stored };
+  }
+
+  /** Like `getStored`, but uses the cache and adds the artifact to it. */
+  getKept(rid: number, source: Uint8Array | null): StoredArtifact | null {
+    if (this.cache.get(rid) !== undefined) return this.getRow(rid);
+    const artifact = this.getStored(rid, source);
+    if (artifact !== null) this.cache.set(rid, artifact.content);
+    return artifact;
+  }
+
+  /** Like `get`, with hash and size from the row. */
+  getRow(rid: number): StoredArtifact | null {
+    const content = this.get(rid);
+    const row = this.#db.row<{ uuid: string; size: number }>(
+      "SELECT uuid, size FROM blob WHERE rid=?",
+      rid,
+    );
+    return content && { hash: row?.uuid ?? "", size: row?.size ?? -1, content };
+  }
+
+  /** Whether the bytes are available: no phantom, and no delta that depends on one. */
+  isAvailable(rid: number): boolean {
+    if (rid === 0 || this.deadEnds.has(rid)) return false;
+    return this.sizeOf(this.#deltas.endOf(rid)) >= 0;
+  }
+}

@@ -1,0 +1,195 @@
+/// <reference no-default-lib="true" />
+/// <reference lib="deno.worker" />
+import {
+  Cancelled,
+  serveCalls,
+  type ServedCall,
+  Transferred,
+} from "../../../kernel/serve_calls.ts";
+import { FossilError } from "../error.ts";
+import { Repository } from "../repository.ts";
+import { backUp } from "./backup.ts";
+import { failureOf } from "./failure.ts";
+import { importRepository } from "./import.ts";
+import { OpenRepository } from "./open_repository.ts";
+import { type Context, OPERATIONS } from "./operations.ts";
+import { pack, packJson } from "./parcel.ts";
+import { giveWay } from "./priority.ts";
+import type {
+  JobAnswer,
+  JobProgress,
+  JobRequest,
+  WorkerSettings,
+  WorkerSetup,
+} from "./protocol.ts";
+import { Interrupted, Watch } from "./watch.ts";
+
+/** An operation as the worker calls it; the asynchronous interface has checked the types. */
+type AnyOperation = (context: Context, input: unknown) => unknown;
+
+/** Open repositories that a worker may always have. */
+const LEAST_OPEN = 2;
+
+/** Runs jobs, one after the other, on repositories that it keeps open for a while. */
+class RepositoryWorker {
+  readonly #settings: WorkerSettings;
+  /** By path; the last used one is at the end. */
+  readonly #open = new Map<string, OpenRepository>();
+  readonly #idleTimers = new Map<string, ReturnType<typeof setTimeout>>();
+  readonly #settleTimers = new Map<string, ReturnType<typeof setTimeout>>();
+  #watch: Watch | null = null;
+  #maxOpen: number;
+
+  constructor(settings: WorkerSettings) {
+    this.#settings = settings;
+    this.#maxOpen = settings.maxOpen;
+  }
+
+  /** Runs a job; returns its result, or a promise of it. */
+  execute(request: JobRequest, call: ServedCall): unknown {
+    switch (request.kind) {
+      case "run":
+        return this.#run(request, call);
+      case "open":
+        this.#use(request.path);
+        return;
+      case "create":
+        this.#keep(request.path, Repository.create(request.path, request.options));
+        return;
+      case "import": {
+        const { path, options } = request;
+        return importRepository(path, options, this.#watchOf(null, request, call));
+      }
+      case "backup":
+        this.#close(request.path);
+        return backUp(request.path, request.target);
+      case "close":
+        return this.#close(request.path);
+      case "openFewer":
+        this.#maxOpen = Math.min(
+          this.#maxOpen,
+          Math.max(LEAST_OPEN, Math.floor(this.#open.size / 2)),
+        );
+        return this.#closeSurplus();
+      case "end":
+        for (const path of [...this.#open.keys()]) this.#close(path);
+        return;
+    }
+  }
+
+  #watchOf(
+    limitMs: number | null,
+    { wantsProgress }: { readonly wantsProgress: boolean },
+    call: ServedCall,
+  ): Watch {
+    return new Watch({
+      limitMs,
+      isInterrupted: () => call.isCancelled,
+      report: (done, total) => {
+        if (wantsProgress) call.progress([done, total] satisfies JobProgress);
+      },
+    });
+  }
+
+  async #run(request: JobRequest & { kind: "run" }, call: ServedCall): Promise<unknown> {
+    const { path, operation, input, limitMs, hashing } = request;
+    const watch = this.#watchOf(limitMs, request, call);
+    watch.check();
+    const open = this.#use(path);
+    this.#watch = watch;
+    try {
+      const { repository, reader } = open;
+      const index = () => open.index();
+      const context: Context = { repository, reader, watch, hashing, index };
+      const result = await (OPERATIONS[operation] as AnyOperation)(context, input);
+      if (open.hasWritten()) this.#settleSoon(open);
+      return result;
+    } catch (error) {
+      if (!(error instanceof FossilError || error instanceof Interrupted)) this.#close(path);
+      throw error;
+    } finally {
+      this.#watch = null;
+    }
+  }
+
+  /** An open repository; makes it the most recently used one. */
+  #use(path: string): OpenRepository {
+    const known = this.#open.get(path);
+    if (known === undefined) {
+      return this.#keep(path, Repository.open(path, { cacheBytes: this.#settings.cacheBytes }));
+    }
+    this.#open.delete(path);
+    this.#open.set(path, known);
+    known.usedAt = performance.now();
+    this.#closeSurplus();
+    return known;
+  }
+
+  #keep(path: string, repository: Repository): OpenRepository {
+    const open = new OpenRepository(path, repository, () => this.#watch?.check());
+    this.#open.set(path, open);
+    this.#closeWhenIdle(open);
+    this.#closeSurplus();
+    return open;
+  }
+
+  /** Closes the repositories that were not used for longest, but never the last used one. */
+  #closeSurplus(): void {
+    const { maxCachedBytes } = this.#settings;
+    const cached = () => this.#open.values().reduce((sum, open) => sum + open.cachedBytes, 0);
+    for (const path of this.#open.keys()) {
+      const hasRoom = this.#open.size <= this.#maxOpen && cached() <= maxCachedBytes;
+      if (hasRoom || this.#open.size === 1) return;
+      this.#close(path);
+    }
+  }
+
+  #settleSoon(open: OpenRepository): void {
+    const { path, repository } = open;
+    const settle = () => {
+      if (this.#watch !== null) return this.#settleSoon(open);
+      this.#settleTimers.delete(path);
+      try {
+        if (!repository.settle()) this.#settleSoon(open);
+      } catch {
+        // The log keeps the rest until the disk accepts it.
+      }
+    };
+    clearTimeout(this.#settleTimers.get(path));
+    this.#settleTimers.set(path, setTimeout(settle, this.#settings.settleMs));
+  }
+
+  /** One timer per repository, restarted when it fires and not at each use. */
+  #closeWhenIdle(open: OpenRepository): void {
+    if (this.#watch !== null) open.usedAt = performance.now();
+    const left = open.usedAt + this.#settings.idleMs - performance.now();
+    if (left <= 0) this.#close(open.path);
+    else this.#idleTimers.set(open.path, setTimeout(() => this.#closeWhenIdle(open), left));
+  }
+
+  #close(path: string): void {
+    for (const timers of [this.#idleTimers, this.#settleTimers]) {
+      clearTimeout(timers.get(path));
+      timers.delete(path);
+    }
+    const open = this.#open.get(path);
+    this.#open.delete(path);
+    open?.[Symbol.dispose]();
+  }
+}
+
+serveCalls(({ settings, nicer }: WorkerSetup) => {
+  giveWay(nicer ?? undefined);
+  const worker = new RepositoryWorker(settings);
+  return async (request: JobRequest, call) => {
+    try {
+      const result = await worker.execute(request, call);
+      const isJson = request.kind === "run" && request.asJson;
+      const { parcel, transfer } = isJson ? packJson(result) : pack(result);
+      return new Transferred({ kind: "done", parcel } satisfies JobAnswer, transfer);
+    } catch (error) {
+      if (error instanceof Interrupted) throw new Cancelled();
+      return failureOf(error);
+    }
+  };
+});

@@ -1,0 +1,278 @@
+import type { Change, Database, NewEvent } from "../../engines/database/mod.ts";
+import { Invalid, NotFound, Unavailable } from "../../kernel/errors.ts";
+import type { Caller, Principal } from "../../people/identity/mod.ts";
+import { DeferredWriter } from "../../kernel/deferred_writer.ts";
+import type { Log } from "../../kernel/log.ts";
+import { accessProject, type Project, type Projects } from "../../work/projects/mod.ts";
+import type { Scheduler } from "../../kernel/scheduler.ts";
+import type { Claims, Tickets } from "../../work/tickets/mod.ts";
+import type { Budgets } from "./budgets.ts";
+import { recording } from "./call_store.ts";
+import type { Prices } from "./prices.ts";
+import {
+  type Amount,
+  chargeOf,
+  type FinishedCall,
+  type LedgerEntry,
+  NOTHING,
+  type Spender,
+  spenderOf,
+  type Work,
+} from "./records.ts";
+import { countedFor, countedOf, type Spending } from "./spending.ts";
+
+/** Distinct models of one day with sums of their own: a request may name any. */
+const MAX_MODELS = 500;
+
+/** Longest name of a model in the ledger. */
+const MAX_MODEL_LENGTH = 128;
+
+/** What a call may take at most, as far as its request tells. */
+export interface Forecast {
+  readonly provider: string;
+  readonly model: string | null;
+  readonly input: number;
+  readonly output: number;
+}
+
+/** A call that may run. */
+export interface Admission {
+  readonly spender: Spender;
+  readonly work: Work | null;
+  /** Ends what is reserved for it. */
+  readonly release: () => void;
+}
+
+interface LedgerOptions {
+  readonly database: Database;
+  readonly prices: Prices;
+  readonly spending: Spending;
+  readonly budgets: Budgets;
+  readonly attribution: Attribution;
+  /** The type of an agent; null if there is none of this id. */
+  readonly typeOf: (accountId: string) => string | null;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/**
+ * The ledger of calls of models. A call's row, the sums of its day and its event are one transaction,
+ * for which the end of the answer waits. If the disk refuses it, the caller gets the answer, for which
+ * somebody pays already; the row is written again and again until it is on disk, and no further call
+ * begins before. A call that runs when the program is killed has no row, as one whose row waits.
+ */
+export class Ledger {
+  readonly #options: LedgerOptions;
+  readonly #listeners = new Set<(entry: LedgerEntry) => void>();
+  readonly #writes: DeferredWriter;
+  readonly #unwritten: Change[] = [];
+  #models: { day: string; readonly names: Set<string> } = { day: "", names: new Set() };
+  #lost = 0;
+
+  constructor(options: LedgerOptions) {
+    this.#options = options;
+    this.#writes = new DeferredWriter({
+      scheduler: options.scheduler,
+      hasWaiting: () => this.#unwritten.length > 0,
+      writeBatch: () => this.#writeAgain(),
+    });
+  }
+
+  /** Calls that are in no row, because the database never takes it. */
+  get lost(): number {
+    return this.#lost;
+  }
+
+  /**
+   * Finds what a call is for.
+   *
+   * @param ticket what the request names, or null
+   * @throws Invalid, NotFound if there is no such ticket for the caller
+   */
+  async workOf(caller: Caller, ticket: string | null): Promise<Work | null> {
+    await this.#options.spending.ready();
+    return await this.#options.attribution.workOf(caller.principal, ticket);
+  }
+
+  /**
+   * Admits a call, and reserves in its budgets what it may take.
+   *
+   * @param forecast computed only if there is a budget
+   * @throws TooMany if a budget is used up, Unavailable while earlier calls cannot be recorded
+   */
+  admit(caller: Caller, work: Work | null, forecast: () => Forecast): Admission {
+    const { budgets, spending, typeOf } = this.#options;
+    if (this.#unwritten.length > 0) {
+      throw new Unavailable("Calls of models cannot be recorded at the moment, so none begins");
+    }
+    const spender = spenderOf(caller.principal, typeOf);
+    const counted = countedFor(spender, work);
+    if (!budgets.binds(counted)) return { spender, work, release: () => {} };
+    budgets.require(counted);
+    const release = spending.reserve(counted, this.#amountOf(forecast()));
+    return { spender, work, release };
+  }
+
+  /**
+   * Records a call that is over; resolves when it is on disk, or when the disk refused it.
+   *
+   * @param event the event of the same call
+   */
+  async record(admission: Admission, call: FinishedCall, event: NewEvent): Promise<void> {
+    const { database, budgets, spending, log } = this.#options;
+    admission.release();
+    const entry = this.#entryOf(admission, call);
+    const counted = countedOf(entry);
+    spending.add(counted, chargeOf(entry));
+    const marking = budgets.marking(counted);
+    const change = {
+      statements: [...recording(database, entry), ...marking.statements],
+      events: [event, ...marking.events],
+    };
+    for (const listener of this.#listeners) listener(entry);
+    try {
+      await database.commit(change);
+    } catch (error) {
+      log.warn("A call of a model is not in the ledger yet", { backend: call.backend, error });
+      this.#unwritten.push(change);
+      this.#writes.schedule();
+    }
+  }
+
+  /**
+   * Calls a listener with every call that is over.
+   *
+   * @param listener must not throw
+   */
+  onRecorded(listener: (entry: LedgerEntry) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Writes what the disk refused, if it takes it now. */
+  async close(): Promise<void> {
+    this.#writes.stop();
+    if (this.#unwritten.length === 0 || await this.#writes.write()) return;
+    this.#options.log.error("The last calls of models are not in the ledger", {
+      calls: this.#unwritten.length,
+    });
+  }
+
+  async #writeAgain(): Promise<boolean> {
+    while (this.#unwritten[0] !== undefined) {
+      try {
+        await this.#options.database.commit(this.#unwritten[0]);
+      } catch (error) {
+        if (error instanceof Unavailable) return false;
+        // The database never takes it, and it must not keep the others waiting.
+        this.#lost++;
+        this.#options.log.error("A call of a model is not in the ledger", { error });
+      }
+      this.#unwritten.shift();
+    }
+    return true;
+  }
+
+  #entryOf({ spender, work }: Admission, call: FinishedCall): LedgerEntry {
+    const { provider, responseModel, isUsualTier } = call;
+    const model = call.model === null ? null : call.model.slice(0, MAX_MODEL_LENGTH);
+    const answered = responseModel?.slice(0, MAX_MODEL_LENGTH) ?? null;
+    const models = [answered, model].filter((name) => name !== null);
+    const cost = this.#options.prices.costOf({ provider, models, isUsualTier }, call.tokens);
+    const isReported = call.tokens.input !== null || call.tokens.output !== null;
+    const estimate = isReported
+      ? NOTHING
+      : this.#amountOf({ provider, model: answered ?? model, ...call.guess });
+    return {
+      ...call,
+      model: this.#known(call.endedAt, call.backend, model ?? answered),
+      responseModel: answered,
+      spender,
+      work,
+      cost,
+      estimate,
+    };
+  }
+
+  #amountOf({ provider, model, input, output }: Forecast): Amount {
+    const models = model === null ? [] : [model];
+    const tokens = { input, output, cached: null };
+    const cost = this.#options.prices.costOf({ provider, models, isUsualTier: true }, tokens);
+    return { tokens: input + output, cost: cost ?? 0 };
+  }
+
+  /** The model's name, or that of all others if too many were named on that day. */
+  #known(time: number, backend: string, model: string | null): string | null {
+    if (model === null) return null;
+    const day = new Date(time).toISOString().slice(0, 10);
+    if (this.#models.day !== day) this.#models = { day, names: new Set() };
+    const { names } = this.#models;
+    const key = `${backend} ${model}`;
+    if (!names.has(key) && names.size >= MAX_MODELS) return "(others)";
+    names.add(key);
+    return model;
+  }
+}
+
+/** A ticket, with its project or without. */
+const TICKET = /^(?:([a-z0-9][a-z0-9._-]{0,99})\/)?([0-9a-f]{4,40})$/i;
+
+export interface AttributionOptions {
+  readonly projects: Pick<Projects, "find" | "get" | "halts">;
+  readonly claims: Pick<Claims, "heldBy">;
+  readonly tickets: Pick<Tickets, "resolve">;
+}
+
+/** Finds the ticket that a call of a model is for. */
+export class Attribution {
+  readonly #options: AttributionOptions;
+
+  constructor(options: AttributionOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The ticket that the caller names, else the one that it holds, if it holds a single one.
+   *
+   * @param named `PROJECT/TICKET`, or the ticket alone if the caller holds it; null for none
+   * @throws Invalid, NotFound if there is no such ticket, or the caller may not read it
+   */
+  async workOf(principal: Principal, named: string | null): Promise<Work | null> {
+    const held = this.#heldBy(principal);
+    if (named === null) return held.length === 1 ? held[0] ?? null : null;
+    const [, slug, start] = TICKET.exec(named.trim()) ?? [];
+    if (start === undefined) {
+      throw new Invalid('X-Muster-Ticket must be "PROJECT/TICKET", or a ticket that you hold');
+    }
+    const fitting = held.filter(({ project, ticket }) =>
+      (slug === undefined || project === slug) && ticket.startsWith(start.toLowerCase())
+    );
+    if (fitting.length === 1) return fitting[0] ?? null;
+    if (slug !== undefined) return await this.#find(principal, slug, start);
+    throw new NotFound(
+      fitting.length === 0
+        ? `You hold no ticket "${start}": name it as PROJECT/TICKET in X-Muster-Ticket`
+        : `You hold several tickets that begin with "${start}": name more of its id`,
+    );
+  }
+
+  async #find(principal: Principal, slug: string, start: string): Promise<Work> {
+    const { projects, tickets } = this.#options;
+    const access = accessProject(projects, slug, principal);
+    access.require("read");
+    const { uuid } = await tickets.resolve(access.project, start);
+    return workOn(access.project, uuid);
+  }
+
+  #heldBy({ id }: Principal): readonly Work[] {
+    if (id === null) return [];
+    const { claims, projects } = this.#options;
+    return claims.heldBy(id).flatMap(({ projectId, ticket }) => {
+      const project = projects.get(projectId)?.project;
+      return project === undefined ? [] : [workOn(project, ticket)];
+    });
+  }
+}
+
+function workOn({ id, slug }: Project, ticket: string): Work {
+  return { projectId: id, project: slug, ticket };
+}

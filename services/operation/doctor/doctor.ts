@@ -1,0 +1,88 @@
+import type { Folders } from "../backup/mod.ts";
+import type { PostgresSettings } from "../../engines/database/mod.ts";
+import type { Config } from "../config/mod.ts";
+import { checkCertificate } from "./certificate.ts";
+import { checkDatabase, checkEvents, checkHistory } from "./databases.ts";
+import { checkPresence } from "./presence.ts";
+import { checkKeys, checkLeftovers, checkPermissions, checkWritable } from "./files.ts";
+import type { Finding } from "./finding.ts";
+import { checkDescriptors, checkSpace } from "./machine.ts";
+import { checkRepositories } from "./repositories.ts";
+import { checkQuotas, measureStored, type Stored } from "./stored.ts";
+
+export interface DoctorOptions {
+  readonly folders: Folders;
+  /** Where the app database is, if it is not a SQLite file. */
+  readonly postgres: PostgresSettings | null;
+  /** The name of this node; null if it is alone. */
+  readonly node: string | null;
+  readonly tls: { readonly cert: string; readonly key: string };
+  /** What bounds that which grows. */
+  readonly bounds: Pick<Config, "retention" | "limits">;
+  /** Whether the configuration keeps the IRC history in a file. */
+  readonly keepsHistory: boolean;
+  /** Whether a server uses the data folder. */
+  readonly isRunning: boolean;
+  /** Leaves out what reads every event and every artifact. */
+  readonly quick: boolean;
+  readonly version: string;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** Called with what is checked, and how many of how many are done. */
+  readonly onProgress?: (what: string, done: number, total: number) => void;
+}
+
+/**
+ * Checks the data folder and the machine. Changes nothing; repositories are examined as copies in
+ * the temporary folder.
+ */
+export async function examineData(options: DoctorOptions): Promise<Finding[]> {
+  const { folders, postgres, tls, now, quick, isRunning, onProgress = () => {} } = options;
+  const findings = [
+    ...checkSpace(folders),
+    ...checkDescriptors(),
+    ...await checkCertificate(tls, now),
+  ];
+  const unwritable = checkWritable(folders);
+  if (unwritable.length > 0) return [...findings, ...unwritable];
+  const absent = postgres === null ? checkPresence(folders) : null;
+  if (absent !== null) return [...findings, absent];
+  findings.push(
+    ...checkPermissions(folders),
+    ...await checkKeys(folders),
+    ...checkLeftovers(folders, now),
+  );
+  const { findings: ofDatabase, facts } = await checkDatabase(
+    folders,
+    postgres,
+    options,
+  );
+  findings.push(...ofDatabase);
+  if (facts === null) return findings;
+  if (!quick) findings.push(...await checkEvents(folders, postgres));
+  const { projects } = facts;
+  return [
+    ...findings,
+    ...checkQuotas(measureStored(folders, facts.stored, options.bounds)),
+    ...checkHistory(folders, { isKept: options.keepsHistory, isRunning }),
+    ...await checkRepositories({
+      folders,
+      projects,
+      node: options.node,
+      quick,
+      onProgress: (done) => onProgress("Repositories checked:", done, projects.length),
+    }),
+  ];
+}
+
+/** What grows in a data folder; null if its app database cannot be read. */
+export async function surveyData(
+  { folders, postgres, bounds, now, version, isRunning }: Pick<
+    DoctorOptions,
+    "folders" | "postgres" | "bounds" | "now" | "version" | "isRunning"
+  >,
+): Promise<Stored | null> {
+  if (postgres === null && checkPresence(folders) !== null) return null;
+  const { facts } = await checkDatabase(folders, postgres, { now, version, isRunning });
+  return facts === null ? null : measureStored(folders, facts.stored, bounds);
+}

@@ -1,0 +1,199 @@
+import { TextSet } from "../../engines/fossil/front/mod.ts";
+import type { Account, AccountDirectory } from "../../people/identity/mod.ts";
+import type { HeldProject, Project, ProjectRepositories } from "../../work/projects/mod.ts";
+import type { ReviewStore } from "../../work/reviews/mod.ts";
+import type { Claims } from "../../work/tickets/mod.ts";
+import type { Workspaces } from "../../work/workspaces/mod.ts";
+import type { Concern } from "./concern.ts";
+import { actorName, type ProjectEvent } from "./events.ts";
+import { excerpt, listed, oneLine, quoted, short } from "./texts.ts";
+import { TicketConcerns } from "./ticket_concerns.ts";
+import { ReviewConcerns } from "./review_concerns.ts";
+
+export interface ConcernsOptions {
+  readonly accounts: Pick<AccountDirectory, "find" | "get">;
+  readonly repositories: Pick<ProjectRepositories, "read">;
+  readonly claims: Pick<Claims, "active">;
+  readonly workspaces: Pick<Workspaces, "overlaps" | "find">;
+  readonly reviews: ReviewStore;
+}
+
+/** A concern of an account that exists and may read the project. */
+export type AddressedConcern = Omit<Concern, "to"> & { readonly account: Account };
+
+type EventOf<Type> = Extract<ProjectEvent, { readonly type: Type }>;
+
+/** Outcomes of a claim after which the holder is notified if somebody else claims the ticket. */
+const MINDED: ReadonlySet<string | null> = new Set(["lapsed", "broken", "submitted"]);
+
+/** The name under which muster itself acts. */
+export const MUSTER = "muster";
+
+/**
+ * Finds the accounts that an event concerns, with a text for each. Nobody is notified of their own
+ * actions, or twice of one event: the first concern of an account counts.
+ */
+export class Concerns {
+  readonly #options: ConcernsOptions;
+  readonly #tickets: TicketConcerns;
+  readonly #reviews: ReviewConcerns;
+
+  constructor(options: ConcernsOptions) {
+    this.#options = options;
+    this.#tickets = new TicketConcerns(options);
+    this.#reviews = new ReviewConcerns(options.reviews);
+  }
+
+  /** The accounts that an event concerns, each once. */
+  async of(
+    held: HeldProject,
+    event: ProjectEvent,
+    mayRead: (held: HeldProject, account: Account) => boolean,
+  ): Promise<readonly AddressedConcern[]> {
+    const found = new Map<string, AddressedConcern>();
+    for (const { to, ...concern } of await this.#concerns(held.project, event)) {
+      const account = this.#accountOf(to, Date.parse(event.time));
+      if (account === null || found.has(account.id) || !mayRead(held, account)) continue;
+      if (isOwn(event, account)) continue;
+      found.set(account.id, { ...concern, account });
+    }
+    return [...found.values()];
+  }
+
+  /** The account, if it is not revoked and existed at the time of the event. */
+  #accountOf(to: Concern["to"], time: number): Account | null {
+    const { accounts } = this.#options;
+    const account = "key" in to ? accounts.get(to.key) : accounts.find(to.name);
+    if (account === null || account.revokedAt !== null || account.createdAt > time) return null;
+    return account;
+  }
+
+  async #concerns(project: Project, event: ProjectEvent): Promise<readonly Concern[]> {
+    switch (event.type) {
+      case "project.claim":
+        return await this.#ofClaim(project, event);
+      case "project.ticket":
+        return await this.#tickets.of(project, event);
+      case "project.workspace":
+        return await this.#ofWorkspace(project, event);
+      case "project.review":
+        return await this.#reviews.of(project, event);
+      case "project.status":
+        return await this.#ofStatus(project, event);
+      case "project.landing":
+        return this.#ofLanding(event);
+      case "project.overlap":
+        return this.#ofOverlap(event);
+      default:
+        return [];
+    }
+  }
+
+  async #ofClaim(project: Project, { data }: EventOf<"project.claim">) {
+    const { ticket, agent, status, by, previous_agent: before, previous_outcome: outcome } = data;
+    const about = { ticket };
+    const title = () => this.#tickets.nameOf(project, ticket);
+    const kind = "claim";
+    if (status === "lapsed") {
+      const text = `Your claim of ${await title()} has run out`;
+      return [{ to: { name: agent }, kind, from: MUSTER, text, about } as const];
+    }
+    if (status === "broken" && by !== agent) {
+      const from = by ?? MUSTER;
+      const text = `${from} has ended your claim of ${await title()}`;
+      return [{ to: { name: agent }, kind, from, text, about } as const];
+    }
+    if (status === "closed" && by !== null) {
+      const text = `${by} has closed ${await title()}, which ended your claim`;
+      return [{ to: { name: agent }, kind, from: by, text, about } as const];
+    }
+    if (status !== "claimed" || before === null || !MINDED.has(outcome)) return [];
+    const text = `${agent} has claimed ${await title()}, which you had before`;
+    return [{ to: { name: before }, kind, from: agent, text, about } as const];
+  }
+
+  async #ofWorkspace(
+    project: Project,
+    event: EventOf<"project.workspace">,
+  ): Promise<readonly Concern[]> {
+    const { name, action, agent_id: owner, previous_agent_id: before, target_branch } = event.data;
+    const from = actorName(event);
+    const about = { workspace: name };
+    if (action === "taken_over" && before !== null) {
+      const text = `${owner} has taken over your workspace ${name}`;
+      return [{ to: { name: before }, kind: "claim", from: owner, text, about }];
+    }
+    const to = { name: owner };
+    if (action === "abandoned") {
+      const text = `${from} has closed your workspace ${name} without a merge`;
+      return [{ to, kind: "claim", from, text, about }];
+    }
+    // A merge with a review is reported by the review; one without a request, by the landing queue.
+    if (action !== "merged" || event.cause === null || await this.#isReviewed(project, name)) {
+      return [];
+    }
+    const text = `${from} has merged your workspace ${name} into ${target_branch}`;
+    return [{ to, kind: "landing", from, text, about }];
+  }
+
+  async #isReviewed(project: Project, name: string): Promise<boolean> {
+    const workspace = await this.#options.workspaces.find(project, name);
+    return (await this.#options.reviews.newestOf(workspace.id))?.status === "merged";
+  }
+
+  async #ofStatus(project: Project, { data }: EventOf<"project.status">) {
+    const { checkin, context, state, previous_state, description, reporter } = data;
+    if (state === "pending" || state === previous_state) return [];
+    const workspaces = await this.#options.workspaces.overlaps.atTip(project, checkin);
+    return workspaces.map(({ name, owner }): Concern => ({
+      to: { key: owner.key },
+      kind: "check",
+      isFailure: state !== "success",
+      from: reporter,
+      text: `${oneLine(context, 100)}: ${state} on ${short(checkin)}, the tip of your workspace ` +
+        `${name}${excerpt(description)}`,
+      about: { checkin, workspace: name },
+    }));
+  }
+
+  #ofLanding({ data }: EventOf<"project.landing">): readonly Concern[] {
+    const { review, title, agent, target_branch: target, status, candidate, reason } = data;
+    const to = { name: agent };
+    const about = { review, ...(candidate === null ? {} : { checkin: candidate }) };
+    const change = `Review ${review}${quoted(title)}`;
+    const entry = { to, kind: "landing", from: MUSTER, about } as const;
+    if (status === "landed") {
+      return [{ ...entry, text: `${change} has landed on ${target} as ${short(candidate ?? "")}` }];
+    }
+    if (status !== "returned") return [];
+    const details = [...data.conflicts.map(({ path }) => path), ...data.contexts];
+    const why = details.length === 0 ? "" : ` (${listed(details)})`;
+    const text = `${change} came back from the landing queue of ${target}${excerpt(reason ?? "")}`;
+    return [{ ...entry, isFailure: true, text: `${text}${why}` }];
+  }
+
+  #ofOverlap({ data: { workspaces, conflicts } }: EventOf<"project.overlap">) {
+    const where = listed([...new TextSet(conflicts.map(({ path }) => path))]);
+    return workspaces.flatMap(({ name, agent_id }, index): Concern[] => {
+      const other = workspaces[1 - index];
+      if (other === undefined) return [];
+      const text = `Your workspace ${name} conflicts with ${other.name} of ${other.agent_id} in ` +
+        where;
+      const to = { name: agent_id };
+      return [{ to, kind: "overlap", from: MUSTER, text, about: { workspace: name } }];
+    });
+  }
+}
+
+/**
+ * Whether an account caused an event by a request. Actions of muster in somebody's name, such as a
+ * landing, have no request as their cause, and nobody causes overlaps.
+ */
+function isOwn(event: ProjectEvent, { id, name }: Account): boolean {
+  if (event.cause !== null && event.actor_id === id) return true;
+  const { data } = event;
+  if (event.type === "project.ticket" || event.type === "project.review") {
+    return ("by" in data ? data.by : "user" in data ? data.user : null) === name;
+  }
+  return false;
+}

@@ -1,0 +1,257 @@
+import { TextSet } from "../../engines/fossil/front/mod.ts";
+import { LANDING_PREFIX } from "../../work/workspaces/mod.ts";
+import { actorName, isByMuster, isOfLanding, type ProjectEvent } from "./events.ts";
+import { excerpt, listed, oneLine, quoted, short } from "./texts.ts";
+
+/** A line of a project's channel. */
+export interface Line {
+  /** Lines of one kind share a rate. */
+  readonly kind: string;
+  readonly text: string;
+}
+
+/** Bytes of a line are bounded by the IRC server; this bounds what people must read. */
+const MAX_LENGTH = 400;
+
+type EventOf<Type> = Extract<ProjectEvent, { readonly type: Type }>;
+
+/** What several events of a kind are called. */
+const PLURALS: Readonly<Record<string, string>> = {
+  checkin: "check-ins",
+  claim: "changes of claims",
+  ticket: "changes of tickets",
+  workspace: "changes of workspaces",
+  review: "changes of reviews",
+  status: "passed checks",
+  check: "passed checks",
+  failure: "failed checks",
+  wiki: "changes of wiki pages",
+  forum: "posts in the forum",
+  release: "changes of releases",
+  landing: "steps of the landing queue",
+  return: "reviews that came back from the landing queue",
+  overlap: "conflicts between workspaces",
+  answer: "changes of tickets",
+  mention: "mentions",
+  project: "changes of the project",
+  question: "questions: say !questions",
+  "question end": "answered questions",
+};
+
+/** The line of an event; null for one that people need not read. */
+export function lineOf(event: ProjectEvent): Line | null {
+  const words = WORDS[event.type] as ((event: ProjectEvent) => Line | null) | undefined;
+  const line = words?.(event) ?? null;
+  return line === null ? null : { ...line, text: oneLine(line.text, MAX_LENGTH) };
+}
+
+/** The line that stands for several events of a kind. */
+export function summaryOf(kind: string, count: number): string {
+  return `… and ${count} more ${PLURALS[kind] ?? `events (${kind})`}`;
+}
+
+/** The line of each type of event that people want to read. */
+const WORDS: { readonly [Type in ProjectEvent["type"]]?: (event: EventOf<Type>) => Line | null } = {
+  "project.checkin": ({ data: { uuid, user, branch, comment } }) =>
+    branch.startsWith(LANDING_PREFIX) ? null : {
+      kind: "checkin",
+      text: `${user} committed ${short(uuid)} to ${branch}${excerpt(comment)}`,
+    },
+  "project.ticket": ticketLine,
+  "project.claim": claimLine,
+  "project.workspace": workspaceLine,
+  "project.review": reviewLine,
+  "project.status": statusLine,
+  "project.wiki": ({ data: { name, user, is_deleted } }) => ({
+    kind: "wiki",
+    text: `${user} ${is_deleted ? "deleted" : "wrote"} the wiki page ${name}`,
+  }),
+  "project.forum": ({ data: { user } }) => ({ kind: "forum", text: `${user} posted in the forum` }),
+  "project.release": releaseLine,
+  "project.landing": ({ data }) => landingLine(data),
+  "project.overlap": ({ data: { workspaces, conflicts } }) => {
+    const names = workspaces.map(({ name, agent_id }) => `${name} of ${agent_id}`);
+    const paths = [...new TextSet(conflicts.map(({ path }) => path))];
+    const text = `Workspaces ${names.join(" and ")} conflict in ${listed(paths)}`;
+    return { kind: "overlap", text };
+  },
+  "project.imported": (event) => {
+    const { checkins, format } = event.data;
+    const what = checkins === 1 ? "1 check-in" : `${checkins} check-ins`;
+    return { kind: "project", text: `${actorName(event)} imported ${what} from ${format}` };
+  },
+  "project.archived": (event) => ({
+    kind: "project",
+    text: `${actorName(event)} archived the project`,
+  }),
+  "project.unarchived": (event) => ({
+    kind: "project",
+    text: `${actorName(event)} made the project active again`,
+  }),
+  "project.protection_changed": (event) => ({
+    kind: "project",
+    text: `${actorName(event)} changed the rules of protected branches`,
+  }),
+  "project.ticket_field": (event) => ({
+    kind: "project",
+    text: `${actorName(event)} ${event.data.action} the ticket field ${event.data.name}`,
+  }),
+};
+
+/**
+ * The line of a change of a ticket. There is none for comments of muster itself and for tickets that
+ * a landing closes, because the line of the landing says it.
+ */
+function ticketLine(event: EventOf<"project.ticket">): Line | null {
+  const { ticket, title, status, user, fields, is_new: isNew } = event.data;
+  if (isByMuster(event) || (isOfLanding(event) && fields.includes("status"))) return null;
+  const name = `ticket ${short(ticket)}${quoted(title)}`;
+  const line = (text: string): Line => ({ kind: "ticket", text: `${user} ${text}` });
+  if (isNew) return line(`filed ${name}`);
+  const commented = fields.includes("icomment") ? "commented on " : "";
+  if (fields.includes("status") && status !== "") {
+    return line(`${commented === "" ? "" : `${commented}and `}set ${name} to ${status}`);
+  }
+  if (commented !== "") return line(commented + name);
+  return line(`changed ${name}${excerpt(listed(fields))}`);
+}
+
+/** The line of a claim; null for what the line of the ticket or of its merge says. */
+function claimLine(event: EventOf<"project.claim">): Line | null {
+  const text = claimText(event);
+  return text === null ? null : { kind: "claim", text };
+}
+
+function claimText(event: EventOf<"project.claim">): string | null {
+  const { agent, ticket, status, by } = event.data;
+  const name = `ticket ${short(ticket)}`;
+  switch (status) {
+    case "claimed":
+    case "released":
+      return `${agent} ${status} ${name}`;
+    case "submitted":
+      return `${agent} submitted the work on ${name}`;
+    case "lapsed":
+      return `The claim of ${agent} on ${name} expired`;
+    case "closed":
+      return by === null ? null : `${by} closed ${name}, which ${agent} held`;
+    case "broken":
+    case "revoked":
+      return `${by ?? actorName(event)} ended the claim of ${agent} on ${name}`;
+    default:
+      return null;
+  }
+}
+
+const WORKSPACE_VERBS: Readonly<Record<string, string>> = {
+  created: "began",
+  abandoned: "closed",
+  restored: "reopened",
+};
+
+/** The line of a workspace; null for a merge by the landing queue, which has a line. */
+function workspaceLine(event: EventOf<"project.workspace">): Line | null {
+  const { name, action, agent_id: owner, previous_agent_id: before, target_branch } = event.data;
+  if (action === "merged" && isOfLanding(event)) return null;
+  const by = actorName(event);
+  const line = (text: string): Line => ({ kind: "workspace", text: `${by} ${text}` });
+  if (action === "taken_over") {
+    const from = before === null ? "" : ` from ${before}`;
+    return owner === by
+      ? line(`took over workspace ${name}${from}`)
+      : line(`moved workspace ${name}${from} to ${owner}`);
+  }
+  const workspace = `workspace ${name}${owner === by ? "" : ` of ${owner}`}`;
+  if (action === "merged") return line(`merged ${workspace} into ${target_branch}`);
+  return line(`${WORKSPACE_VERBS[action] ?? action} ${workspace}`);
+}
+
+function reviewLine(event: EventOf<"project.review">): Line | null {
+  const text = reviewText(event);
+  return text === null ? null : { kind: "review", text: `${event.data.by} ${text}` };
+}
+
+function reviewText(event: EventOf<"project.review">): string | null {
+  const { id, title, action, status, round, reviewers } = event.data;
+  const name = `review ${id}${quoted(title)}`;
+  switch (action) {
+    case "created":
+      return `opened ${name}`;
+    case "requested":
+      return `asked ${listed(reviewers)} for a verdict on ${name}`;
+    case "commented":
+      return `commented on ${name}`;
+    case "approved":
+      return `approved ${name}${status === "approved" ? "" : ", which needs more approvals"}`;
+    case "changes_requested":
+      return `asked for changes in ${name}`;
+    case "round":
+      return `started round ${round} of ${name}`;
+    case "merged":
+      return isOfLanding(event) ? null : `merged ${name}`;
+    case "closed":
+      return `closed ${name} without a merge`;
+    default:
+      return null;
+  }
+}
+
+/** What the end of a check is called. */
+const CHECK_ENDS: Readonly<Record<string, string>> = {
+  success: "passed",
+  failure: "failed",
+  error: "ended with an error",
+};
+
+function statusLine({ data }: EventOf<"project.status">): Line | null {
+  const { checkin, context, state, previous_state, description } = data;
+  if (state === "pending" || state === previous_state) return null;
+  const end = CHECK_ENDS[state] ?? state;
+  const text = `The check ${oneLine(context, 100)} ${end} on ${short(checkin)}`;
+  return {
+    kind: state === "success" ? "status" : failureKind("status"),
+    text: text + excerpt(description),
+  };
+}
+
+/**
+ * The kind of lines about failures. It differs from that of other lines, whose summaries thus hide no
+ * failure.
+ *
+ * @param kind the kind of an event or a notification
+ */
+export function failureKind(kind: string): string {
+  return kind === "landing" ? "return" : "failure";
+}
+
+/** What happened to a release, in words: the status of its event is the verb, but for its files. */
+export function releaseVerb(status: string): string {
+  return status === "asset" ? "changed the files of" : status;
+}
+
+function releaseLine(event: EventOf<"project.release">): Line {
+  const { tag_name, name, status } = event.data;
+  const title = name === tag_name ? "" : quoted(name);
+  return {
+    kind: "release",
+    text: `${actorName(event)} ${releaseVerb(status)} release ${tag_name}${title}`,
+  };
+}
+
+function landingLine(data: EventOf<"project.landing">["data"]): Line | null {
+  const text = landingText(data);
+  if (text === null) return null;
+  return { kind: data.status === "returned" ? failureKind("landing") : "landing", text };
+}
+
+/** What happened to a review in the landing queue; null for what nobody need read. */
+export function landingText(data: EventOf<"project.landing">["data"]): string | null {
+  const { review, title, agent, target_branch: target, status, candidate, reason } = data;
+  const change = `Review ${review}${quoted(title)} of ${agent}`;
+  if (status === "queued") return `${change} waits in the landing queue of ${target}`;
+  if (status === "landed") return `${change} landed on ${target} as ${short(candidate ?? "")}`;
+  if (status !== "returned") return null;
+  const details = [...data.conflicts.map(({ path }) => path), ...data.contexts];
+  const why = details.length === 0 ? "" : ` (${listed(details)})`;
+  return `${change} came back from the landing queue${excerpt(reason ?? "")}${why}`;
+}

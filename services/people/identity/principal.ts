@@ -1,0 +1,100 @@
+import type { Origin } from "../../engines/events/mod.ts";
+import type { Account } from "./accounts.ts";
+import { OPERATOR_NAME } from "./names.ts";
+
+/** The scopes of a credential. `admin` includes `write`, and `write` includes `read`. */
+export const SCOPES = ["read", "write", "admin", "status:write"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** The owner of a credential. */
+export interface Principal {
+  /**
+   * `operator` is the holder of the API token, `guest` shows no credential; a `bot` is a part of the
+   * program and has none.
+   */
+  readonly kind: "operator" | "agent" | "person" | "admin" | "project" | "bot" | "guest";
+  /** Internal id of the account; null for the operator. */
+  readonly id: string | null;
+  /** Name of the account; `operator` for the API token. */
+  readonly name: string;
+  readonly scopes: ReadonlySet<Scope>;
+  /** The project that a project token is for. */
+  readonly project: string | null;
+  /** The principal's token; null for the API token, a passphrase and a session. */
+  readonly tokenId: string | null;
+  /** The principal's session of the web pages, or null. */
+  readonly sessionId: string | null;
+}
+
+/** The origin of a call: principal, address and request. Methods that change state take one. */
+export interface Caller {
+  readonly principal: Principal;
+  /** The client's IP address, or null if there is none. */
+  readonly address: string | null;
+  readonly requestId: string | null;
+  /**
+   * Checks the credential and the rights once more. Call it after each wait that others can make
+   * long, before something is written. Absent where nobody can lose them meanwhile.
+   *
+   * @throws Unauthorized, Forbidden, and what else the request would be refused with now
+   */
+  readonly confirm?: () => Promise<void>;
+}
+
+/** What a client presents to authenticate itself. */
+export type Credential =
+  | { readonly kind: "bearer"; readonly token: string }
+  | { readonly kind: "basic"; readonly name: string; readonly password: string };
+
+/** The holder of the API token. */
+export const OPERATOR: Principal = Object.freeze({
+  kind: "operator",
+  id: null,
+  name: OPERATOR_NAME,
+  scopes: new Set(SCOPES),
+  project: null,
+  tokenId: null,
+  sessionId: null,
+});
+
+/** A caller without a credential, who may read what is public. */
+export const GUEST: Principal = Object.freeze({
+  kind: "guest",
+  id: null,
+  name: "guest",
+  scopes: new Set<Scope>(),
+  project: null,
+  tokenId: null,
+  sessionId: null,
+});
+
+/** The caller, as named in the event log. */
+export function originOf({ principal, address, requestId }: Caller): Origin {
+  const { kind, name, id } = principal;
+  const actor = kind === "operator" || kind === "guest" ? name : `${kind}:${name}`;
+  return { actor, actorId: id, address, cause: requestId };
+}
+
+/** An account that acts by a message on IRC, where its login proved it, with all of its rights. */
+export function callerOnIrc({ kind, id, name }: Pick<Account, "kind" | "id" | "name">): Caller {
+  const scopes = new Set(["read", "write", "admin"] as const);
+  const principal = { kind, id, name, scopes, project: null, tokenId: null, sessionId: null };
+  return { principal, address: null, requestId: null };
+}
+
+/** The part of a shared bound that only the operator and admins may use. */
+const RESERVED_SHARE = 1 / 8;
+
+/** Whether a principal runs this server. In a flood it must still be able to watch and act. */
+export function isOverseer({ kind }: Pick<Principal, "kind">): boolean {
+  return kind === "operator" || kind === "admin";
+}
+
+/**
+ * How much of a bound that all callers share a principal may use: all of it if it is the operator or
+ * an admin, else seven eighths. Of two places or more, at least one is reserved.
+ */
+export function quotaFor(principal: Pick<Principal, "kind">, total: number): number {
+  if (isOverseer(principal) || total < 2) return total;
+  return total - Math.ceil(total * RESERVED_SHARE);
+}

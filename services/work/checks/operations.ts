@@ -1,0 +1,100 @@
+import { z } from "zod";
+import { Conflict } from "../../kernel/errors.ts";
+import type { AccountDirectory } from "../../people/identity/mod.ts";
+import { actorOf } from "../projects/mod.ts";
+import { Created, operation } from "../projects/operation.ts";
+import { pageOf, pageParameters, rangeOf } from "../projects/schemas.ts";
+import { badgeOf, type Check, type Checks } from "./checks.ts";
+import {
+  checkHistorySchema,
+  checkinStatusSchema,
+  type CheckView,
+  reportedSchema,
+  reportSchema,
+} from "./schemas.ts";
+
+/** What the operations on checks call. */
+interface CheckServices {
+  readonly hosting: { readonly checks: Checks };
+  readonly accounts: Pick<AccountDirectory, "find">;
+}
+
+export const reportCheck = operation(
+  {
+    http: "POST /api/status",
+    needs: "status",
+    callers: "no session",
+    summary:
+      "Report the result of a check (CI) on a check-in; it replaces an earlier one of the same context",
+    input: reportSchema,
+    bodyName: "CheckReport",
+    example: {
+      checkin: "5c3f9a1b20",
+      context: "ci/build",
+      state: "success",
+      description: "All 214 tests passed",
+      target_url: "https://ci.example.com/builds/7",
+    },
+    created: { schema: reportedSchema, description: "The first report of this context" },
+    ok: { schema: reportedSchema, description: "Replaced the earlier report of this context" },
+    refusals: [{ error: Conflict }],
+  },
+  async ({ hosting: { checks }, accounts }: CheckServices, report, { access, project, caller }) => {
+    const actor = actorOf(access, undefined, accounts);
+    const { check, isNew } = await checks.report(project, report, { caller, actor });
+    const view = { ...viewOfCheck(check), created: isNew };
+    return isNew ? new Created(view) : view;
+  },
+);
+
+export const getCheckinStatus = operation({
+  http: "GET /api/status",
+  needs: "read",
+  summary: "The checks of a check-in",
+  input: z.object({
+    checkin: z.string({ error: "checkin parameter required" }).min(1, {
+      error: "checkin parameter required",
+    }).meta({ description: "An id, a prefix of one, a branch or a tag" }),
+  }),
+  ok: { schema: checkinStatusSchema, description: "The newest report of each context, by context" },
+}, async ({ hosting: { checks } }: CheckServices, { checkin: name }, { project }) => {
+  const checkin = await checks.resolve(project, name);
+  const found = await checks.list(project, checkin);
+  const { message: state } = badgeOf(found.map((check) => check.state));
+  return { checkin, state, checks: found.map(viewOfCheck) };
+});
+
+export const listCheckReports = operation({
+  http: "GET /api/status/{checkin}/history",
+  needs: "read",
+  summary: "Every report of a check-in, newest first",
+  input: z.object({
+    checkin: z.string().min(1).meta({
+      description: "The check-in: an id, a prefix of one, a branch or a tag",
+    }),
+    context: z.string().optional().meta({ description: "Only reports of this context" }),
+    ...pageParameters,
+  }),
+  ok: { schema: checkHistorySchema, description: "The reports" },
+}, async ({ hosting: { checks } }: CheckServices, input, { project }) => {
+  const { checkin: name, context, ...page } = input;
+  const checkin = await checks.resolve(project, name);
+  const { reports, total } = await checks.history(project, checkin, { context, ...rangeOf(page) });
+  return { checkin, reports, ...pageOf(page, total) };
+});
+
+/** A check as the API shows it. */
+function viewOfCheck(check: Check): CheckView {
+  const { number: id, checkin, context, state, description, reporter } = check;
+  return {
+    id,
+    checkin,
+    context,
+    state,
+    description,
+    target_url: check.targetUrl,
+    reporter,
+    created_at: new Date(check.createdAt).toISOString(),
+    updated_at: new Date(check.updatedAt).toISOString(),
+  };
+}

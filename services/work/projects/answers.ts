@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import type { PooledRepository } from "../../engines/fossil/mod.ts";
+import { BoundedMap } from "../../kernel/bounded_map.ts";
+import { stateOfFileNow } from "./file_states.ts";
+import type { Project } from "./records.ts";
+import type { RepositoryFiles } from "./repository_files.ts";
+
+/** Bytes of all kept answers together. */
+const MAX_BYTES = 32 * 1024 * 1024;
+/**
+ * Bytes that are hashed without a pause, which takes a millisecond, as much as a pause does at
+ * least. `crypto.subtle` would copy the whole answer first, and such copies make V8 collect garbage
+ * on the main thread.
+ */
+const HASH_STEP = 1024 * 1024;
+/** A longer answer is not kept. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+/** Memory that an answer takes beside its bytes, in bytes. */
+const ENTRY_BYTES = 1000;
+/** Hexadecimal digits of an entity tag. */
+const TAG_DIGITS = 32;
+
+/** The result of a read of a repository. */
+export interface Answer {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Strong entity tag (RFC 9110, 8.8.3), with its quotes. */
+  readonly etag: string;
+  /** Further headers of the response, such as the content type. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A new answer. Without `etag`, its tag is a hash of its bytes. */
+export interface NewAnswer extends Partial<Omit<Answer, "bytes">> {
+  readonly bytes: Answer["bytes"];
+  /** The answer may change although the repository does not, so it is not kept. */
+  readonly isProvisional?: boolean;
+}
+
+interface KeptAnswer {
+  /** The state of the file before the read began. */
+  readonly state: string;
+  readonly answer: Promise<Answer>;
+  readonly size: number;
+}
+
+/**
+ * Keeps answers to reads of repositories until any program changes the repository's file. Each
+ * request checks the file first, so an answer is never older than its request.
+ */
+export class RepositoryAnswers {
+  readonly #files: RepositoryFiles;
+  readonly #kept = new BoundedMap<string, KeptAnswer>({
+    most: MAX_BYTES,
+    mostOfOne: MAX_ANSWER_BYTES,
+    weigh: ({ size }) => size,
+  });
+
+  constructor(files: RepositoryFiles) {
+    this.#files = files;
+  }
+
+  /**
+   * Answers a read, from memory if the repository has not changed.
+   *
+   * @param key the request; whatever changes the answer must change the key
+   * @param make reads the repository; its answer may depend only on the repository and the key
+   * @throws ServiceError in place of the engine's errors
+   */
+  async get(
+    project: Project,
+    key: string,
+    make: (repository: PooledRepository) => Promise<NewAnswer>,
+  ): Promise<Answer> {
+    const whole = `${project.id} ${key}`;
+    const state = stateOfFileNow(this.#files.pathOf(project));
+    const known = this.#kept.get(whole);
+    if (known !== undefined && known.state === state) return await known.answer;
+    const making = this.#files.use(project, make);
+    const answer = making.then(tagged);
+    if (state === null) return await answer;
+    // Further requests with this key wait for the same answer.
+    this.#kept.set(whole, { state, answer, size: 0 });
+    try {
+      const made = await answer;
+      const { isProvisional = false } = await making;
+      const size = made.bytes.length + ENTRY_BYTES;
+      if (this.#kept.peek(whole)?.answer === answer) {
+        if (isProvisional) this.#kept.delete(whole);
+        else this.#kept.set(whole, { state, answer, size });
+      }
+      return made;
+    } catch (error) {
+      if (this.#kept.peek(whole)?.answer === answer) this.#kept.delete(whole);
+      throw error;
+    }
+  }
+}
+
+async function tagged({ bytes, etag, headers = {} }: NewAnswer): Promise<Answer> {
+  if (etag !== undefined) return { bytes, etag, headers };
+  const hash = createHash("sha256");
+  for (let start = 0; start < bytes.length; start += HASH_STEP) {
+    if (start > 0) await new Promise((resolve) => setTimeout(resolve));
+    hash.update(bytes.subarray(start, start + HASH_STEP));
+  }
+  return { bytes, etag: `"${hash.digest("hex").slice(0, TAG_DIGITS)}"`, headers };
+}

@@ -1,0 +1,170 @@
+import type { Selectable } from "kysely";
+import {
+  type Change,
+  type Database,
+  type Statement,
+  statement,
+  type Tables,
+} from "../../engines/database/mod.ts";
+import type { Origin } from "../../engines/events/mod.ts";
+import type { PooledRepository, ReceivedArtifact } from "../../engines/fossil/mod.ts";
+import type { Log } from "../../kernel/log.ts";
+import { newUlid } from "../../kernel/ulid.ts";
+import type { Project } from "./records.ts";
+
+/** Author and date of a write. The artifacts carry both, and are found by them after a crash. */
+export interface Stamp {
+  readonly user: string;
+  /** Unix milliseconds; unique among the writes of this project. */
+  readonly date: number;
+}
+
+/** A write whose outcome is known, as its kind of intention sees it. */
+export interface SettledWrite<Body> {
+  readonly project: Project;
+  readonly body: Body;
+  readonly origin: Origin;
+  readonly stamp: Stamp;
+  /** The artifacts that the write left in the repository; empty if it is undone. */
+  readonly artifacts: readonly ReceivedArtifact[];
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * The changes of the app database after a write to a repository is done or lost. They must follow
+ * from the intention alone, since a crash may come between: no statement may be `mustChange`, and
+ * the body must survive JSON.
+ */
+export interface IntentionKind<Body> {
+  /** Unique, such as `workspace.commit`; it is stored. */
+  readonly name: string;
+  /** State and events if the repository has the write. */
+  settle(write: SettledWrite<Body>): Change | Promise<Change>;
+  /** State and events if it does not. */
+  undo?(write: SettledWrite<Body>): Change | Promise<Change>;
+  /**
+   * Whether the write is done; only for writes that leave no artifact in the timeline. Artifacts of
+   * its author then say nothing.
+   */
+  isDone?(repository: PooledRepository, write: SettledWrite<Body>): Promise<boolean>;
+}
+
+/** A registered kind of intention. */
+export interface RegisteredKind<Body> {
+  readonly name: string;
+  /** Carries the type of the body and never has a value. */
+  readonly body?: Body;
+}
+
+/** An unsettled intention. */
+export interface Pending {
+  readonly id: string;
+  readonly projectId: string;
+  readonly kind: string;
+  readonly stamp: Stamp;
+  readonly origin: Origin;
+  readonly body: unknown;
+}
+
+/** Writes under way: recorded before the repository changes, removed when they are settled. */
+export class Intentions {
+  readonly #database: Database;
+  readonly #log: Log;
+  readonly #kinds = new Map<string, IntentionKind<unknown>>();
+  readonly #pending = new Map<string, Pending>();
+
+  constructor(options: { readonly database: Database; readonly log: Log }) {
+    this.#database = options.database;
+    this.#log = options.log;
+  }
+
+  /** Reads the intentions that an earlier process left unsettled. */
+  async load(): Promise<void> {
+    const rows = await this.#database.tables.selectFrom("intentions").selectAll().execute();
+    for (const row of rows) this.#pending.set(row.id, pendingOf(row));
+  }
+
+  /** Reads those of a project that another node has written to. */
+  async reload(projectId: string): Promise<void> {
+    const rows = await this.#database.tables.selectFrom("intentions").selectAll()
+      .where("project_id", "=", projectId).execute();
+    for (const { id } of this.of(projectId)) this.#pending.delete(id);
+    for (const row of rows) this.#pending.set(row.id, pendingOf(row));
+  }
+
+  /** Registers a kind. Call this before an intention of the kind is settled. */
+  register<Body>(kind: IntentionKind<Body>): RegisteredKind<Body> {
+    this.#kinds.set(kind.name, kind as IntentionKind<unknown>);
+    return { name: kind.name };
+  }
+
+  /** The unsettled intentions of a project, oldest first. */
+  of(projectId: string): readonly Pending[] {
+    return [...this.#pending.values()].filter((pending) => pending.projectId === projectId);
+  }
+
+  /** The projects that have unsettled intentions. */
+  projects(): ReadonlySet<string> {
+    return new Set(Array.from(this.#pending.values(), ({ projectId }) => projectId));
+  }
+
+  /** Records a write before it begins. */
+  async record(intention: Omit<Pending, "id">, now: number): Promise<void> {
+    const pending: Pending = { ...intention, id: newUlid(now) };
+    const { id, projectId, kind, stamp, origin, body } = pending;
+    await this.#database.commit({
+      statements: [statement(
+        this.#database.tables.insertInto("intentions").values({
+          id,
+          project_id: projectId,
+          kind,
+          author: stamp.user,
+          date: stamp.date,
+          origin: JSON.stringify(origin),
+          body: JSON.stringify(body),
+          created_at: now,
+        }),
+        { committed: () => void this.#pending.set(id, pending) },
+      )],
+    });
+  }
+
+  /** The changes of the app database that follow from the outcome of a write. */
+  async outcome(
+    pending: Pending,
+    { project, repository, artifacts, now }: {
+      readonly project: Project;
+      readonly repository: PooledRepository;
+      readonly artifacts: readonly ReceivedArtifact[];
+      readonly now: number;
+    },
+  ): Promise<Required<Change>> {
+    const { stamp, origin, body } = pending;
+    const kind = this.#kinds.get(pending.kind);
+    if (kind === undefined) {
+      this.#log.error("An intention of an unknown kind was given up", { kind: pending.kind });
+    }
+    const settling = { project, body, origin, stamp, artifacts, now };
+    // Without artifacts of its own, a write is not done because its author wrote something else.
+    const isDone = kind?.isDone === undefined
+      ? artifacts.length > 0
+      : await kind.isDone(repository, settling);
+    const change = isDone ? await kind?.settle(settling) : await kind?.undo?.(settling);
+    return {
+      statements: [...change?.statements ?? [], this.#removal(pending)],
+      events: change?.events ?? [],
+    };
+  }
+
+  #removal({ id }: Pending): Statement {
+    const removal = this.#database.tables.deleteFrom("intentions").where("id", "=", id);
+    return statement(removal, { mustChange: true, committed: () => void this.#pending.delete(id) });
+  }
+}
+
+function pendingOf(row: Selectable<Tables["intentions"]>): Pending {
+  const { id, project_id: projectId, kind, author: user, date } = row;
+  const origin: Origin = JSON.parse(row.origin);
+  return { id, projectId, kind, stamp: { user, date }, origin, body: JSON.parse(row.body) };
+}

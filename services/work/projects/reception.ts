@@ -1,0 +1,62 @@
+import type { Change, NewEvent } from "../../engines/database/mod.ts";
+import type { Origin } from "../../engines/events/mod.ts";
+import type { ReceivedArtifact } from "../../engines/fossil/mod.ts";
+import { foreignOrigin } from "./events.ts";
+import type { Pending } from "./intentions.ts";
+import { originIn } from "./push_marks.ts";
+import type { Project } from "./records.ts";
+
+/** New artifacts in a repository, before their events are appended. */
+export interface Reception {
+  readonly project: Project;
+  /** Oldest first. */
+  readonly artifacts: readonly ReceivedArtifact[];
+  /** The origin of an artifact: who caused it. */
+  originOf(artifact: ReceivedArtifact): Origin;
+  /** Whether a write of this service left an artifact, and not another program. */
+  isOwn(artifact: ReceivedArtifact): boolean;
+  /** The events of the writes that are settled in the same step, and those of earlier observers. */
+  readonly settled: readonly NewEvent[];
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/** Returns changes of the app database for new artifacts in a repository. */
+export type ReceptionObserver = (reception: Reception) => Change | Promise<Change>;
+
+/** A write of this service, which its user and date tell apart. */
+export type OwnWrite = Pick<Pending, "stamp" | "origin">;
+
+/**
+ * Who caused the artifacts of a reception.
+ *
+ * @param own the write that this process is making; null if it makes none
+ */
+export function causesOf(
+  own: OwnWrite | null,
+  pending: readonly OwnWrite[],
+): Pick<Reception, "originOf" | "isOwn"> {
+  const writes = own === null ? pending : [...pending, own];
+  const pushers = new Map<string | null, Origin | null>();
+  const pusherOf = ({ mark }: ReceivedArtifact) => {
+    const known = pushers.get(mark);
+    if (known !== undefined) return known;
+    const pusher = originIn(mark);
+    pushers.set(mark, pusher);
+    return pusher;
+  };
+  const writerOf = (artifact: ReceivedArtifact) => writes.find((write) => isBy(artifact, write));
+  return {
+    isOwn: (artifact) => writerOf(artifact) !== undefined,
+    originOf: (artifact) =>
+      pusherOf(artifact) ?? writerOf(artifact)?.origin ?? foreignOrigin(artifact.user),
+  };
+}
+
+/**
+ * Whether a write left this artifact. The engine may date it later than the stamp. What a push brings
+ * has users and dates of its own, and a mark.
+ */
+export function isBy({ user, date, mark }: ReceivedArtifact, { stamp }: OwnWrite): boolean {
+  return mark === null && user === stamp.user && date >= stamp.date;
+}

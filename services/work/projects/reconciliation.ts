@@ -1,0 +1,95 @@
+import type { Change } from "../../engines/database/mod.ts";
+import type { ReceivedArtifact, RepositoryPlace } from "../../engines/fossil/mod.ts";
+import type { Scheduler } from "../../kernel/scheduler.ts";
+import { artifactEvent } from "./events.ts";
+import type { Intentions } from "./intentions.ts";
+import { causesOf, isBy, type OwnWrite, type ReceptionObserver } from "./reception.ts";
+import type { ReceivedPlaces } from "./received_places.ts";
+import type { Project } from "./records.ts";
+import type { RepositoryFiles } from "./repository_files.ts";
+
+export interface ReconciliationOptions {
+  readonly files: RepositoryFiles;
+  readonly intentions: Intentions;
+  readonly places: ReceivedPlaces;
+  readonly scheduler: Scheduler;
+}
+
+/**
+ * Brings the app database up to what is in repositories: one transaction has the events of new
+ * artifacts, the outcome of intentions, the changes of observers, and how far it has come.
+ */
+export class Reconciliation {
+  readonly #options: ReconciliationOptions;
+  readonly #observers: ReceptionObserver[] = [];
+
+  constructor(options: ReconciliationOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Calls an observer with new artifacts of a repository, whichever program wrote them. The change
+   * that it returns is committed with the artifacts' events, exactly once, also after a crash. So
+   * the observer may use only its argument, the database and the repository, and none of its
+   * statements may be `mustChange`.
+   */
+  onReceived(observer: ReceptionObserver): void {
+    this.#observers.push(observer);
+  }
+
+  /**
+   * Settles the project's intentions, and appends the events of new artifacts. Call it while nothing
+   * else is written to the project.
+   *
+   * @param own the write that this process has just made; null if it made none
+   * @returns the bytes of the repository
+   */
+  async settle(project: Project, own: OwnWrite | null): Promise<number> {
+    const { files, places } = this.#options;
+    for (;;) {
+      const after = places.of(project) ?? null;
+      const received = await files.use(project, (repository) => repository.received({ after }));
+      await this.#settleUpTo(project, received, own);
+      if (!received.more) return received.bytes;
+    }
+  }
+
+  async #settleUpTo(
+    project: Project,
+    { artifacts, place, more }: {
+      readonly artifacts: readonly ReceivedArtifact[];
+      readonly place: RepositoryPlace;
+      readonly more: boolean;
+    },
+    own: OwnWrite | null,
+  ): Promise<void> {
+    const { files, intentions, places, scheduler } = this.#options;
+    const now = scheduler.now();
+    const pending = intentions.of(project.id);
+    const known = places.of(project);
+    const isKnown = known?.rcvid === place.rcvid && known.projectCode === place.projectCode;
+    if (pending.length === 0 && !more && isKnown) return;
+    const { originOf, isOwn } = causesOf(own, pending);
+    const events = artifacts.map((artifact) =>
+      artifactEvent(project, artifact, { origin: originOf(artifact), time: now })
+    );
+    const outcomes = await files.use(
+      project,
+      (repository) =>
+        Promise.all(pending.flatMap((write) => {
+          const left = artifacts.filter((artifact) => isBy(artifact, write));
+          if (more && left.length === 0) return [];
+          return [intentions.outcome(write, { project, repository, artifacts: left, now })];
+        })),
+    );
+    const changes: Change[] = [...outcomes];
+    for (const observe of artifacts.length === 0 ? [] : this.#observers) {
+      const settled = changes.flatMap(({ events = [] }) => events);
+      changes.push(await observe({ project, artifacts, originOf, isOwn, settled, now }));
+    }
+    await places.keep(project, place, {
+      statements: changes.flatMap((change) => change.statements ?? []),
+      events: [...events, ...changes.flatMap((change) => change.events ?? [])],
+    });
+  }
+}

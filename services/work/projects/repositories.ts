@@ -1,0 +1,485 @@
+import { join } from "node:path";
+import type { Database } from "../../engines/database/mod.ts";
+import { Conflict, Unavailable } from "../../kernel/errors.ts";
+import type { Origin } from "../../engines/events/mod.ts";
+import type {
+  ImportReport,
+  OpenWork,
+  PooledRepository,
+  PoolLoad,
+  RepositoryPool,
+} from "../../engines/fossil/mod.ts";
+import { type Caller, originOf } from "../../people/identity/mod.ts";
+import { Semaphore } from "../../kernel/semaphore.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { Scheduler } from "../../kernel/scheduler.ts";
+import type { HaltCheck } from "./access.ts";
+import { addGuide } from "./agents_guide.ts";
+import { RepositoryAnswers } from "./answers.ts";
+import { RepositoryArchives } from "./archives.ts";
+import { RepositoryDownloads } from "./downloads.ts";
+import { projectEvent } from "./events.ts";
+import type { ProjectHomes } from "./homes.ts";
+import { Intentions, type RegisteredKind, type Stamp } from "./intentions.ts";
+import { KeptReads } from "./kept_reads.ts";
+import { OlderCopies } from "./older_copies.ts";
+import { openPool } from "./pool.ts";
+import { StorageQuotas } from "./quotas.ts";
+import { markOf } from "./push_marks.ts";
+import { ReceivedPlaces } from "./received_places.ts";
+import type { ReceptionObserver } from "./reception.ts";
+import type { Project } from "./records.ts";
+import { type ImportSource, RepositoryFiles } from "./repository_files.ts";
+import { SearchIndexes } from "./search_indexes.ts";
+import { Reconciliation } from "./reconciliation.ts";
+import { Takeovers } from "./takeovers.ts";
+
+/** The writes of one project: one at a time, and so many that wait. */
+const WRITES = {
+  permitsPerKey: 1,
+  maxWaitingPerKey: 1000,
+  refusal: () => new Unavailable("Too many changes are waiting for this project"),
+};
+
+export interface ProjectRepositoriesOptions {
+  /** The folder of the repository files. */
+  readonly folder: string;
+  readonly database: Database;
+  readonly halts: HaltCheck;
+  /** Which repositories are here. */
+  readonly homes: ProjectHomes;
+  /** Bounds of what is stored, in bytes; 0 for none. */
+  readonly quotas: { readonly projectBytes: number; readonly accountBytes: number };
+  readonly pool?: RepositoryPool;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/** A write to a repository. */
+export interface RepositoryWrite<Body, Result> {
+  readonly caller: Caller;
+  /** The user of the artifacts; by default the caller. */
+  readonly user?: string;
+  /** The changes of the app database in the same step; see `Intentions`. */
+  readonly intention?: { readonly kind: RegisteredKind<Body>; readonly body: Body };
+  /** Bytes that are known to come; null if the write makes room, which is allowed beyond a quota. */
+  readonly coming?: number | null;
+  /**
+   * Writes in one operation of the pool, which is one transaction, with the author and date of
+   * `stamp`.
+   */
+  write(repository: PooledRepository, stamp: Stamp): Promise<Result>;
+}
+
+/**
+ * The repositories of projects: reading, writing, and the events of new artifacts, whichever
+ * program wrote them. Each artifact in the timeline becomes one event, in one transaction with the
+ * cursor. If the process is killed before that, the next round finds the artifact.
+ */
+export class ProjectRepositories {
+  readonly homes: ProjectHomes;
+  readonly files: RepositoryFiles;
+  readonly intentions: Intentions;
+  readonly quotas: StorageQuotas;
+  /** Kept answers of the API to reads; valid until the repository changes. */
+  readonly answers: RepositoryAnswers;
+  readonly mainBranches: KeptReads<string>;
+  readonly openWork: KeptReads<OpenWork>;
+  readonly archives: RepositoryArchives;
+  readonly downloads: RepositoryDownloads;
+  readonly indexes: SearchIndexes;
+  readonly #copies: OlderCopies;
+  readonly #pool: RepositoryPool;
+  readonly #scheduler: Scheduler;
+  readonly #log: Log;
+  readonly #halts: HaltCheck;
+  /** One write of a project at a time, and one making or removal of a slug. */
+  readonly #turns = new Semaphore(WRITES);
+  readonly places: ReceivedPlaces;
+  readonly takeovers: Takeovers;
+  readonly #reconciliation: Reconciliation;
+  readonly #lastDates = new Map<string, number>();
+
+  private constructor(options: ProjectRepositoriesOptions) {
+    this.#pool = options.pool ?? openPool(options.log);
+    this.homes = options.homes;
+    this.places = new ReceivedPlaces(options.database, options.homes.self);
+    this.#copies = new OlderCopies({
+      database: options.database,
+      places: this.places,
+      log: options.log,
+    });
+    this.files = new RepositoryFiles({
+      folder: options.folder,
+      pool: this.#pool,
+      homes: options.homes,
+      copies: this.#copies,
+    });
+    this.answers = new RepositoryAnswers(this.files);
+    this.mainBranches = new KeptReads(this.files, (repository) => repository.mainBranch());
+    this.openWork = new KeptReads(this.files, (repository) => repository.openWork());
+    this.archives = new RepositoryArchives(this.files);
+    this.downloads = new RepositoryDownloads(this.files);
+    this.indexes = new SearchIndexes({ files: this.files, log: options.log });
+    this.intentions = new Intentions(options);
+    this.quotas = new StorageQuotas({
+      ...options.quotas,
+      database: options.database,
+      clock: () => options.scheduler.now(),
+      log: options.log,
+    });
+    this.#reconciliation = new Reconciliation({
+      files: this.files,
+      intentions: this.intentions,
+      places: this.places,
+      scheduler: options.scheduler,
+    });
+    this.takeovers = new Takeovers({
+      ...options,
+      files: this.files,
+      intentions: this.intentions,
+      places: this.places,
+      alone: (project) => this.#turns.acquire(project.id),
+      catchUp: (project) => this.catchUp(project),
+    });
+    this.#halts = options.halts;
+    this.#scheduler = options.scheduler;
+    this.#log = options.log;
+  }
+
+  /** Makes the folder if it is missing, and reads how far the events go. */
+  static async open(options: ProjectRepositoriesOptions): Promise<ProjectRepositories> {
+    await Deno.mkdir(options.folder, { recursive: true, mode: 0o700 });
+    const repositories = new ProjectRepositories(options);
+    await repositories.files.sweep();
+    await repositories.intentions.load();
+    await repositories.places.load();
+    return repositories;
+  }
+
+  /**
+   * Reads from a project's repository.
+   *
+   * @throws ServiceError in place of the engine's errors
+   */
+  read<T>(
+    project: Pick<Project, "id" | "slug">,
+    work: (repository: PooledRepository) => Promise<T>,
+  ): Promise<T> {
+    return this.files.use(project, work);
+  }
+
+  /**
+   * Writes to a project's repository: records the intention, writes, and settles, so that state and
+   * events are one transaction. Writes to one project run one after the other.
+   *
+   * @throws ServiceError in place of the engine's errors; then nothing was written
+   * @throws Unavailable if the outcome is unknown; it is settled later
+   * @throws Halted if the caller is a halted agent
+   * @throws InsufficientStorage if the project or the caller has stored as much as it may
+   */
+  async write<Body, Result>(
+    project: Project,
+    { caller, user, intention, coming = 0, write }: RepositoryWrite<Body, Result>,
+  ): Promise<Result> {
+    using _turn = await this.#turnOf(project, caller);
+    this.files.requireInPlace(project);
+    if (coming !== null) await this.requireRoom(project, caller, coming);
+    const origin = originOf(caller);
+    const stamp = { user: user ?? caller.principal.name, date: this.#nextDate(project.id) };
+    if (intention !== undefined) {
+      const { kind: { name: kind }, body } = intention;
+      const now = this.#scheduler.now();
+      await this.intentions.record({ projectId: project.id, kind, stamp, origin, body }, now);
+    }
+    const writing = this.files.use(project, (repository) => write(repository, stamp));
+    const isWritten = await writing.then(() => true, () => false);
+    try {
+      const bytes = await this.#reconciliation.settle(project, { stamp, origin });
+      this.quotas.note(project, caller.principal, bytes);
+    } catch (error) {
+      if (isWritten) throw error;
+      this.#log.error("A failed write is not settled yet", { slug: project.slug, error });
+    }
+    return await writing;
+  }
+
+  /**
+   * Receives a push or a pull: what another program made. The events of its artifacts have the caller
+   * as their origin; without one they count as foreign.
+   *
+   * @param push writes in one operation of the pool, with the mark for what it writes, and returns the
+   * receipt, or null if nothing came
+   * @throws ServiceError in place of the engine's errors
+   */
+  async receive<Result extends { readonly receipt: number | null }>(
+    project: Project,
+    caller: Caller | null,
+    push: (repository: PooledRepository, mark: string | null) => Promise<Result>,
+  ): Promise<Result> {
+    using _turn = await this.#turnOf(project, caller);
+    this.files.requireInPlace(project);
+    await this.requireRoom(project, caller);
+    const mark = caller === null ? null : markOf(originOf(caller), this.#scheduler.now());
+    const result = await this.files.use(project, (repository) => push(repository, mark));
+    // Unversioned files leave no receipt.
+    const bytes = result.receipt === null
+      ? await this.#bytesOf(project)
+      : await this.#reconciliation.settle(project, null);
+    this.quotas.note(project, caller?.principal ?? null, bytes);
+    return result;
+  }
+
+  /**
+   * Checks that a project and a caller may store something.
+   *
+   * @param caller null for what nobody sent
+   * @param coming bytes that are known to come
+   * @throws InsufficientStorage
+   */
+  requireRoom(
+    project: Project,
+    caller: Pick<Caller, "principal"> | null,
+    coming = 0,
+  ): Promise<void> {
+    const measure = () => this.#bytesOf(project);
+    return this.quotas.require(project, caller?.principal ?? null, { coming, measure });
+  }
+
+  /**
+   * Runs a task while nothing is written to a project's repository. If state changes only in such
+   * tasks, a check of it inside `write` holds until the write is settled. Never call this inside
+   * `write`.
+   *
+   * @param caller in whose name it runs; null for the program's own work
+   * @throws what {@link Caller.confirm} throws
+   */
+  async exclusively<T>(
+    project: Pick<Project, "id">,
+    caller: Caller | null,
+    task: () => Promise<T>,
+  ): Promise<T> {
+    using _turn = await this.#turnOf(project, caller);
+    return await task();
+  }
+
+  /**
+   * As {@link Reconciliation.onReceived}. Nothing else is written to the project meanwhile.
+   */
+  onReceived(observer: ReceptionObserver): void {
+    this.#reconciliation.onReceived(observer);
+  }
+
+  /**
+   * Settles unfinished writes, and appends the events of what other programs wrote. Afterwards,
+   * everything that was in the repository before the call has its event.
+   */
+  async catchUp(project: Project): Promise<void> {
+    using _turn = await this.#turnOf(project, null);
+    await this.#reconciliation.settle(project, null);
+  }
+
+  /**
+   * Accepts the repository file of a project although it lacks what the database knows of.
+   *
+   * @throws Conflict if it lacks nothing
+   */
+  async accept(project: Project, caller: Caller): Promise<void> {
+    using _turn = await this.#turnOf(project, caller);
+    return await this.#copies.accept(project, async () => {
+      this.places.forget(project);
+      const by = { origin: originOf(caller), time: this.#scheduler.now() };
+      await this.places.keep(project, await this.files.endOf(project), {
+        events: [projectEvent(project, "project.accepted", {}, by)],
+      });
+    });
+  }
+
+  /**
+   * Makes the repository of a new project.
+   *
+   * @param caller in whose name it is made
+   * @param guideBy the user who adds a guide for agents; null for none
+   * @param isTaken whether another project has taken the slug meanwhile
+   * @param commit writes the project's row
+   */
+  async create(
+    project: Project,
+    caller: Caller,
+    { guideBy, isTaken, commit }: {
+      readonly guideBy: string | null;
+      isTaken(): boolean;
+      commit(): Promise<void>;
+    },
+  ): Promise<void> {
+    using _turn = await this.#turns.acquire(`slug ${project.slug}`);
+    await caller.confirm?.();
+    if (isTaken()) throw new Conflict(`The project "${project.slug}" already exists`);
+    await this.files.create(project);
+    let place;
+    try {
+      if (guideBy !== null) {
+        await this.read(project, (repository) => addGuide(repository, project, guideBy));
+      }
+      place = await this.files.endOf(project);
+      await commit();
+    } catch (error) {
+      await this.files.remove(project);
+      throw error;
+    }
+    await this.places.keep(project, place);
+  }
+
+  /**
+   * Runs a task that gives a project to another node. Nothing is written to it meanwhile, and every
+   * write has its events.
+   */
+  handOver(project: Project, caller: Caller, task: () => Promise<void>): Promise<void> {
+    return this.exclusively(project, caller, async () => {
+      await this.#reconciliation.settle(project, null);
+      await task();
+    });
+  }
+
+  /**
+   * Fills the repository of a project from a file.
+   *
+   * @throws Conflict if it has anything beyond its first, empty check-in
+   */
+  async import(
+    project: Project,
+    source: ImportSource,
+    { origin, caller = null, onProgress, signal }: {
+      readonly origin: Origin;
+      /** In whose name it is filled; null for the program's own work. */
+      readonly caller?: Caller | null;
+      readonly onProgress?: (done: number, total: number | null) => void;
+      readonly signal?: AbortSignal;
+    },
+  ): Promise<{ readonly report: ImportReport; readonly checkins: number }> {
+    using _turn = await this.#turnOf(project, caller);
+    await this.requireEmpty(project);
+    const { size: coming } = await Deno.stat(source.path);
+    await this.requireRoom(project, null, coming);
+    const report = await this.files.replace(project, source, {
+      mayReplace: () => this.requireEmpty(project),
+      ...(onProgress === undefined ? {} : { onProgress }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const by = { origin, time: this.#scheduler.now() };
+    const { total: checkins } = await this.read(
+      project,
+      (repository) => repository.timeline({ limit: 0 }),
+    );
+    const data = { format: source.format, checkins };
+    await this.places.keep(project, await this.files.endOf(project), {
+      events: [projectEvent(project, "project.imported", data, by)],
+    });
+    this.quotas.forget(project);
+    this.indexes.update(project);
+    return { report, checkins };
+  }
+
+  /**
+   * Checks whether a project accepts an import, before its client sends a long file in vain.
+   *
+   * @throws Conflict if its repository has anything beyond its first, empty check-in
+   */
+  async requireEmpty(project: Project): Promise<void> {
+    if (await this.isEmpty(project)) return;
+    throw new Conflict("The repository is not empty: import into a new project");
+  }
+
+  /** Whether a project's repository has nothing beyond its first, empty check-in. */
+  async isEmpty(project: Pick<Project, "id" | "slug">): Promise<boolean> {
+    const { total } = await this.read(project, (repository) => repository.activity({ limit: 2 }));
+    return total <= 1;
+  }
+
+  /**
+   * Removes a project in the database, then moves its repository aside. A file that cannot be moved
+   * stays until a project takes its name.
+   *
+   * @throws Unavailable if the disk refuses the folder for removed files; then nothing is removed
+   */
+  async remove(project: Project, caller: Caller, commit: () => Promise<void>): Promise<void> {
+    using _turn = await this.#turns.acquire(`slug ${project.slug}`);
+    await caller.confirm?.();
+    await this.files.prepareRemoval();
+    await commit();
+    try {
+      using _write = await this.#turns.acquire(project.id);
+      await this.files.remove(project);
+    } catch (error) {
+      const { slug } = project;
+      this.#log.error("The file of a removed project cannot be moved aside", { slug, error });
+    }
+    this.places.forget(project);
+    this.quotas.forget(project);
+  }
+
+  /**
+   * Exports a repository to a file and returns its path; the caller removes the file.
+   *
+   * @param withoutBranches beginnings of the names of branches that a stream for Git leaves out
+   */
+  async export(
+    project: Project,
+    format: "git" | "fossil",
+    { signal, withoutBranches }: {
+      readonly signal?: AbortSignal;
+      readonly withoutBranches?: readonly string[];
+    } = {},
+  ): Promise<string> {
+    const folder = await Deno.makeTempDir({ dir: this.files.folder, prefix: ".export-" });
+    const target = join(folder, format === "git" ? "stream" : "repository");
+    const options = signal === undefined ? {} : { signal };
+    await this.read(project, async (repository) => {
+      const what = { target, ...withoutBranches && { withoutBranches } };
+      if (format === "git") await repository.exportGit(what, options);
+      else await repository.backUp(target, options);
+    });
+    return target;
+  }
+
+  /** What the workers of the repositories do. */
+  get load(): PoolLoad {
+    return this.#pool.load;
+  }
+
+  /** Waits for running writes and closes every file. */
+  async close(): Promise<void> {
+    await this.takeovers.close();
+    await this.#turns.idle();
+    await this.#pool.close();
+    await this.downloads.close();
+  }
+
+  /** Waits until nothing is written to a project, and checks that the caller may still write then. */
+  async #turnOf(project: Pick<Project, "id">, caller: Caller | null): Promise<Disposable> {
+    const turn = await this.#turns.acquire(project.id);
+    try {
+      if (caller !== null) this.#halts.requireGoing(caller.principal);
+      await caller?.confirm?.();
+      this.homes.requireTaken(project);
+      return turn;
+    } catch (error) {
+      turn[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  async #bytesOf(project: Project): Promise<number> {
+    return (await this.read(
+      project,
+      (repository) => repository.received({ after: null, limit: 0 }),
+    ))
+      .bytes;
+  }
+
+  #nextDate(id: string): number {
+    const date = Math.max(this.#scheduler.now(), (this.#lastDates.get(id) ?? 0) + 1);
+    this.#lastDates.set(id, date);
+    return date;
+  }
+}

@@ -1,0 +1,272 @@
+import { fileURLToPath } from "node:url";
+import { Forbidden, Invalid, TimedOut, TooMany, Unavailable } from "../../kernel/errors.ts";
+import {
+  longestFor,
+  QUERY_COMMAND,
+  type QueryAnswer,
+  type QueryLimits,
+  type QueryRequest,
+  type QueryResult,
+} from "../../engines/fossil/sql/mod.ts";
+import { type Caller, isOverseer, quotaFor } from "../../people/identity/mod.ts";
+import { Semaphore } from "../../kernel/semaphore.ts";
+import type { Log } from "../../kernel/log.ts";
+import { ownProgram } from "../../kernel/version.ts";
+import type { Project, ProjectRepositories } from "../projects/mod.ts";
+import type { Scheduler } from "../../kernel/scheduler.ts";
+
+/** What one statement may cost. */
+export const QUERY_LIMITS: QueryLimits = {
+  rows: 1000,
+  bytes: 2 ** 20,
+  memory: 64 * 2 ** 20,
+  milliseconds: 5000,
+};
+
+/** Longest statement, in characters. */
+export const MAX_SQL = 100_000;
+
+/** Most statements that run at once. */
+const MAX_RUNNING = 2;
+/** Most statements that wait, and most of one caller that run or wait. */
+const MAX_WAITING = 16;
+const MAX_PER_CALLER = 4;
+/** After how many seconds to try again. */
+const RETRY_SECONDS = 5;
+
+/** How much longer the process may take than its statement: it has to start. */
+const START_ALLOWANCE = 5000;
+
+interface SqlQueriesOptions {
+  readonly repositories: Pick<ProjectRepositories, "files">;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+  /** Default: this program, started again. */
+  readonly start?: StartQuery;
+  /** What one statement may cost; default: {@link QUERY_LIMITS}. */
+  readonly limits?: QueryLimits;
+}
+
+/** A statement of a caller. */
+export interface SqlQuery {
+  readonly project: Pick<Project, "id" | "slug">;
+  readonly sql: string;
+  readonly caller: Caller;
+  /** Ends the statement. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs statements of SQL that callers wrote, read-only, each in a process of its own that is killed
+ * at its limit. Few run at once, and one of each caller; the others wait in a short queue. The
+ * operator and admins have places of their own in it, and go first.
+ */
+export class SqlQueries {
+  readonly #options: SqlQueriesOptions;
+  readonly #running = new Semaphore({
+    permits: MAX_RUNNING,
+    permitsPerKey: 1,
+    maxWaiting: MAX_WAITING,
+    refusal: tooMany,
+  });
+  readonly #closing = new AbortController();
+
+  constructor(options: SqlQueriesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs a statement on a project's repository. The caller must be allowed to read the project.
+   *
+   * @throws {Invalid} SQLite refuses the statement, or it needs too much memory.
+   * @throws {Forbidden} It touches what nobody may read here, or it changes something.
+   * @throws {TimedOut} It ran too long.
+   * @throws {TooMany} Too many statements wait.
+   * @throws {Unavailable} The repository or the process cannot be used now.
+   */
+  async run(query: SqlQuery): Promise<QueryResult> {
+    const signal = AbortSignal.any([query.signal, this.#closing.signal]);
+    if (query.sql.length > MAX_SQL) {
+      throw new Invalid(`The statement is longer than ${MAX_SQL} characters`);
+    }
+    using _permit = await this.#permitFor(query.caller, signal);
+    const answer = await this.#options.repositories.files.use(
+      query.project,
+      () => this.#execute(query, signal),
+    );
+    return rowsOf(answer);
+  }
+
+  /** The statements that run, and that wait. */
+  get load(): { readonly running: number; readonly queued: number } {
+    return { running: this.#running.held, queued: this.#running.waiting };
+  }
+
+  /** Ends every statement, running or waiting. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  /**
+   * Waits until a statement of a caller may run.
+   *
+   * @throws TooMany, Unavailable
+   */
+  async #permitFor({ principal }: Caller, signal: AbortSignal): Promise<Disposable> {
+    const owner = ownerOf(principal);
+    const isFull = this.#running.waiting >= quotaFor(principal, MAX_WAITING);
+    if (isFull || this.#running.countOf(owner) >= MAX_PER_CALLER) throw tooMany();
+    try {
+      return await this.#running.acquire(owner, { signal, isUrgent: isOverseer(principal) });
+    } catch (error) {
+      throw signal.aborted ? ended() : error;
+    }
+  }
+
+  /** Runs the process, and kills it at its limit. */
+  async #execute({ project, sql }: SqlQuery, signal: AbortSignal): Promise<QueryAnswer> {
+    const { repositories, scheduler, log, start = startQuery } = this.#options;
+    const { limits = QUERY_LIMITS } = this.#options;
+    const path = repositories.files.pathOf(project);
+    if (signal.aborted) throw ended();
+    const request = { path, sql, limits };
+    const process = startOrExplain(() => start(request), log);
+    const kill = () => process.kill();
+    signal.addEventListener("abort", kill, { once: true });
+    const cancel = scheduler.after(longestFor(limits.milliseconds) + START_ALLOWANCE, kill);
+    try {
+      const answer = await process.answer;
+      if (answer !== null) return answer;
+      if (signal.aborted) throw ended();
+      throw new TimedOut(
+        `The statement took longer than ${limits.milliseconds / 1000} seconds and was ended`,
+      );
+    } finally {
+      cancel();
+      signal.removeEventListener("abort", kill);
+    }
+  }
+}
+
+function startOrExplain<Process>(start: () => Process, log: Log): Process {
+  try {
+    return start();
+  } catch (error) {
+    log.error("The process of a SQL statement cannot be started", { error });
+    throw new Unavailable("This server cannot run SQL statements: it may not start processes");
+  }
+}
+
+/** Whose statements are counted together: an account's, else a credential's. */
+function ownerOf({ kind, id, name }: Caller["principal"]): string {
+  return `${kind} ${id ?? name}`;
+}
+
+function tooMany(): TooMany {
+  return new TooMany("Too many SQL statements run or wait already", RETRY_SECONDS);
+}
+
+function ended(): Unavailable {
+  return new Unavailable("The statement was ended: the client is gone, or the server stops");
+}
+
+/** @throws {ServiceError} in place of a refusal */
+function rowsOf(answer: QueryAnswer): QueryResult {
+  switch (answer.kind) {
+    case "rows":
+      return answer;
+    case "forbidden":
+      throw new Forbidden(answer.message);
+    case "unavailable":
+      throw new Unavailable(answer.message);
+    default:
+      throw new Invalid(answer.message);
+  }
+}
+
+/** Runs a query in a process of its own. */
+export interface QueryProcess {
+  /** The answer; null if the process ended without one. */
+  readonly answer: Promise<QueryAnswer | null>;
+  /** Ends the process at once, whatever it does. */
+  kill(): void;
+}
+
+/** Starts the process of a query. */
+export type StartQuery = (request: QueryRequest) => QueryProcess;
+
+/** Where the process begins if muster runs from the tree. */
+const MAIN = new URL("../../engines/fossil/sql/query_main.ts", import.meta.url);
+
+/** Megabytes of JavaScript's memory: an answer is at most a few. */
+const HEAP_MEGABYTES = 128;
+
+/** What Deno needs to find its folder and a place for temporary files. */
+const ENVIRONMENT = ["DENO_DIR", "HOME", "TMPDIR", "XDG_CACHE_HOME"];
+
+/**
+ * Starts this program again, with a hidden command. From the tree, the new process may only read
+ * the repository and its own modules.
+ *
+ * @throws {Deno.errors.NotCapable} This process may not start others.
+ */
+function startQuery(request: QueryRequest): QueryProcess {
+  const process = new Deno.Command(ownProgram(), {
+    args: Deno.build.standalone ? [QUERY_COMMAND] : treeArguments(request.path),
+    clearEnv: true,
+    env: Object.fromEntries(
+      ENVIRONMENT.flatMap((name) => {
+        const value = Deno.env.get(name);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ),
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  return {
+    answer: exchange(process, request),
+    kill: () => {
+      try {
+        process.kill("SIGKILL");
+      } catch {
+        // It has ended already.
+      }
+    },
+  };
+}
+
+function treeArguments(repository: string): string[] {
+  const files = [repository, `${repository}-wal`, `${repository}-shm`];
+  const readable = [...files, fileURLToPath(new URL(".", MAIN))].map((path) =>
+    path.replaceAll(",", ",,")
+  );
+  return [
+    "run",
+    "--quiet",
+    "--no-config",
+    "--no-prompt",
+    "--no-remote",
+    "--allow-sys",
+    `--allow-read=${readable.join()}`,
+    `--v8-flags=--max-old-space-size=${HEAP_MEGABYTES}`,
+    fileURLToPath(MAIN),
+  ];
+}
+
+/** Standard input stays open as long as this process lives; the query's process watches it. */
+async function exchange(
+  process: Deno.ChildProcess,
+  request: QueryRequest,
+): Promise<QueryAnswer | null> {
+  const writer = process.stdin.getWriter();
+  try {
+    await writer.write(new TextEncoder().encode(`${JSON.stringify(request)}\n`));
+  } catch {
+    // It has ended; its status tells.
+  }
+  const text = await new Response(process.stdout).text();
+  const { success } = await process.status;
+  await writer.close().catch(() => {});
+  return success ? JSON.parse(text) : null;
+}

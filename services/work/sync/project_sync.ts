@@ -1,0 +1,415 @@
+import { Forbidden, ServiceError, TooMany, Unavailable } from "../../kernel/errors.ts";
+import {
+  failedAnswer,
+  LOGIN_HEAD_BYTES,
+  peekLogin,
+  signNonce,
+  surveyMessage,
+  unpackMessage,
+} from "../../engines/fossil/front/mod.ts";
+import type {
+  Card,
+  MessageForm,
+  MessageSource,
+  PooledRepository,
+  PresentedLogin,
+  SyncAnswer,
+  SyncRequest,
+  SyncSurvey,
+} from "../../engines/fossil/mod.ts";
+import {
+  type Caller,
+  type Credential,
+  GUEST,
+  type HourlyQuota,
+  type Identity,
+  type Principal,
+} from "../../people/identity/mod.ts";
+import type { FreeSpace } from "../../kernel/files.ts";
+import { Semaphore } from "../../kernel/semaphore.ts";
+import {
+  accessOf,
+  type ProjectAccess,
+  type ProjectRepositories,
+  type Projects,
+} from "../projects/mod.ts";
+import type { Releases } from "../releases/mod.ts";
+import type { Scheduler } from "../../kernel/scheduler.ts";
+import { Codes, type CodesOptions } from "./codes.ts";
+import { Deliveries, type Delivery } from "./deliveries.ts";
+import { LeftBehindParts } from "./left_behind.ts";
+import { declaredLength, hasFewLines, readHead } from "./message_sizes.ts";
+import { type PushRuleParts, pushRulesOf } from "./rules.ts";
+import { kindOf, SyncCounters, type SyncStats } from "./sync_stats.ts";
+
+/** A body up to this length, and its cards, are read on the main thread, in bytes. */
+const SMALL_BODY_BYTES = 64 * 1024;
+const SMALL_MESSAGE_BYTES = 512 * 1024;
+
+/** The most bytes of a message of callers who only read: the names of 350,000 artifacts. */
+const MAX_READING_BYTES = 16 * 1024 * 1024;
+/** How many large messages of such callers arrive at once. */
+const MAX_READING = 8;
+
+/** Messages of one caller that a worker answers at once. A worker answers other callers meanwhile. */
+const ANSWERS = { permitsPerKey: 1, maxWaitingPerKey: 100, refusal: tooManyWait };
+/** Large messages of one caller that are on the disk at once. The rest waits at its sender. */
+const BODIES = { permitsPerKey: 2, maxWaitingPerKey: 20, refusal: tooManyWait };
+
+/** Users of the program who prove nothing. */
+const NOBODIES: ReadonlySet<string> = new Set(["nobody", "anonymous"]);
+
+/** The refusal of a push if the node has lost touch with the others meanwhile. */
+const OUT_OF_TOUCH = "the server is not available at the moment; try again";
+
+/** The form of tokens; no passphrase has it. */
+const TOKEN = /^[0-9a-f]{40}$/;
+
+/** A large message counts as a push: only that carries contents. */
+const LARGE: Omit<SyncSurvey, "login"> = { isClone: false, isPull: true, isPush: true };
+
+export interface ProjectSyncOptions extends CodesOptions, PushRuleParts {
+  readonly projects: Pick<Projects, "find" | "halts">;
+  readonly repositories: ProjectRepositories;
+  readonly identity: Pick<Identity, "authenticate" | "authenticateProof" | "onEnded">;
+  readonly releases: Pick<Releases, "draftFolders" | "fileRules">;
+  /** Says when the disk has no room for a push. */
+  readonly space: Pick<FreeSpace, "require" | "refusal">;
+  readonly scheduler: Scheduler;
+  /** Bounds the pushes of each caller. */
+  readonly quota: Pick<HourlyQuota, "take">;
+  /** The most bytes of cards in a message. */
+  readonly maxBytes: number;
+}
+
+/** A message whose beginning has arrived. */
+export interface ArrivingMessage {
+  readonly kind: "arriving";
+  readonly head: Uint8Array;
+  /**
+   * Receives the whole message.
+   *
+   * @param check called with the bytes received so far; what it throws ends the reception
+   * @throws TooLarge, TooSlow, Invalid, Unavailable
+   */
+  receive(maxBytes: number, check?: (bytes: number) => void): Promise<MessageSource>;
+}
+
+/** A message of a client. */
+export interface SyncCall {
+  readonly slug: string;
+  /** A long message is received only after its sender is known. */
+  readonly source: MessageSource | ArrivingMessage;
+  readonly form: MessageForm;
+  /** The value of the cookie that may hold the login; null if there is none. */
+  readonly cookie: string | null;
+  /** The credential of the request's header; null if it has none. */
+  readonly credential: Credential | null;
+  readonly address: string;
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+  /** Called with the sender of the message, once it is known. */
+  onIdentified(principal: Principal): void;
+}
+
+/** The answer to a message, on its way to the client. */
+export interface DeliveredAnswer {
+  readonly form: MessageForm;
+  /** Bytes of the body. */
+  readonly length: number;
+  readonly body: Delivery;
+}
+
+/** Answers the sync protocol for projects: finds out who calls and what they may, then exchanges. */
+export class ProjectSync {
+  readonly #options: ProjectSyncOptions;
+  readonly #codes: Codes;
+  readonly #counters = new SyncCounters();
+  /** How many large messages of callers who only read are arriving. */
+  #arriving = 0;
+  readonly #answers = new Semaphore(ANSWERS);
+  readonly #bodies = new Semaphore(BODIES);
+  readonly #deliveries: Deliveries;
+  readonly #leftBehind: LeftBehindParts;
+
+  constructor(options: ProjectSyncOptions) {
+    this.#options = options;
+    this.#codes = new Codes(options);
+    this.#deliveries = new Deliveries(options.scheduler);
+    this.#leftBehind = new LeftBehindParts(options.clock);
+  }
+
+  stats(): SyncStats {
+    return this.#counters.stats();
+  }
+
+  /**
+   * Answers a message. Whatever is wrong with it, or with the rights of its sender, is an error card:
+   * the program shows nothing else to its user.
+   *
+   * @throws errors that are nobody's fault, such as bugs
+   */
+  async answer(sent: SyncCall): Promise<DeliveredAnswer> {
+    const now = this.#options.clock();
+    let caller = keyOf(GUEST, sent);
+    const call: SyncCall = {
+      ...sent,
+      onIdentified: (principal) => {
+        caller = keyOf(principal, sent);
+        sent.onIdentified(principal);
+      },
+    };
+    try {
+      const survey = await this.#survey(call);
+      const answer = await this.#answer(call, survey, now);
+      this.#counters.note(kindOf(survey), answer);
+      const { body, form } = answer;
+      return { form, length: body.length, body: this.#deliveries.deliver(caller, body) };
+    } catch (error) {
+      const isKnown = error instanceof ServiceError ||
+        (error instanceof Error && error.name === "FossilError");
+      if (!isKnown) throw error;
+      return this.refuse(call.form, error.message);
+    }
+  }
+
+  /** An answer that has nothing but an error. */
+  refuse(form: MessageForm, text: string): DeliveredAnswer {
+    const answer = failedAnswer({ form, now: this.#options.clock() }, text);
+    return { form: answer.form, length: answer.body.length, body: answer.body };
+  }
+
+  /** What a message asks for. Of a large one, only the login is read here. */
+  async #survey({ source, form, cookie }: SyncCall): Promise<Survey> {
+    if (source.kind === "arriving") {
+      const head = source.head.subarray(0, LOGIN_HEAD_BYTES);
+      return { ...LARGE, login: peekLogin(head, { form, cookie }) };
+    }
+    if (source.kind === "bytes" && source.bytes.length <= SMALL_BODY_BYTES) {
+      if (form !== "compressed" || declaredLength(source.bytes) <= SMALL_MESSAGE_BYTES) {
+        const message = unpackMessage(source.bytes, form, SMALL_MESSAGE_BYTES);
+        if (hasFewLines(message)) return surveyMessage(message, cookie);
+      }
+    }
+    const head = source.kind === "bytes"
+      ? source.bytes.subarray(0, LOGIN_HEAD_BYTES)
+      : await readHead(source.path);
+    return { ...LARGE, login: peekLogin(head, { form, cookie }) };
+  }
+
+  async #answer(call: SyncCall, survey: Survey, now: number): Promise<SyncAnswer> {
+    const { slug, form } = call;
+    const held = this.#options.projects.find(slug);
+    const { principal, isSigned } = await this.#identify(call, survey, held?.project.id ?? null);
+    call.onIdentified(principal);
+    const access = held === null ? null : accessOf(held, principal, this.#options.projects.halts);
+    if (access === null || !access.may("read")) {
+      const project = held?.project ?? null;
+      if (!survey.isClone) {
+        const what = survey.isPull ? "read" : "write";
+        return failedAnswer({ form, now }, `not authorized to ${what}`);
+      }
+      const codes: Card = { kind: "push", ...await this.#codes.of(slug, project) };
+      return failedAnswer({ form, now }, "not authorized to clone", [codes]);
+    }
+    const mayWrite = mayPush(access);
+    if (survey.isPush && mayWrite) access.halts?.requireGoing(principal);
+    const maxBytes = mayWrite ? this.#options.maxBytes : MAX_READING_BYTES;
+    const arriving = call.source;
+    if (arriving.kind === "arriving") {
+      using _body = await this.#bodies.acquire(keyOf(principal, call), call);
+      const source = await this.#bodyOf(arriving, { mayWrite, maxBytes });
+      // That takes time: the credential may have ended meanwhile, or the project.
+      return await this.#answer({ ...call, source }, survey, now);
+    }
+    const message = { source: arriving, form, maxBytes, cookie: call.cookie, isSigned, now };
+    const sent = { call, access, message };
+    return mayWrite && survey.isPush ? await this.#receive(sent) : await this.#send(sent);
+  }
+
+  /**
+   * Receives a long message. Those of callers who only read are few at a time: what they send stays
+   * on the disk until it is answered.
+   *
+   * @throws TooMany; see {@link ArrivingMessage}
+   */
+  async #bodyOf(
+    message: ArrivingMessage,
+    { mayWrite, maxBytes }: { readonly mayWrite: boolean; readonly maxBytes: number },
+  ): Promise<MessageSource> {
+    if (mayWrite) {
+      // Below this length it may be a reader's; whether it brings anything, its cards tell.
+      return await message.receive(maxBytes, (bytes) => {
+        if (bytes > MAX_READING_BYTES) this.#options.space.require();
+      });
+    }
+    if (this.#arriving >= MAX_READING) {
+      throw new TooMany("Too many large messages arrive at the moment; try again later");
+    }
+    this.#arriving++;
+    try {
+      return await message.receive(maxBytes);
+    } finally {
+      this.#arriving--;
+    }
+  }
+
+  /** The sender of a message, by the request's header, or else by the login card. */
+  async #identify(
+    { credential, address }: SyncCall,
+    { login }: Survey,
+    projectId: string | null,
+  ): Promise<{ readonly principal: Principal; readonly isSigned: boolean }> {
+    const { identity } = this.#options;
+    if (credential !== null) {
+      const proof = proofOf(credential, projectId);
+      const principal = proof === null
+        ? await identity.authenticate(credential, address)
+        : await identity.authenticateProof(proof, address);
+      return { principal, isSigned: false };
+    }
+    if (login === null || NOBODIES.has(login.user)) return { principal: GUEST, isSigned: false };
+    const { user: name, nonce, signature } = login;
+    const fits = (token: string) => isSame(signNonce(nonce, token), signature);
+    const principal = await identity.authenticateProof({ name, projectId, fits }, address);
+    return { principal, isSigned: true };
+  }
+
+  /** Exchanges without changing anything, beside other work on the repository. */
+  async #send(sent: SentMessage): Promise<SyncAnswer> {
+    const { repositories } = this.#options;
+    const { call, access: { project, principal } } = sent;
+    const { signal } = call;
+    using _turn = await this.#answers.acquire(keyOf(principal, call), { signal });
+    this.#deliveries.require(keyOf(principal, call));
+    const request = await this.#requestOf(sent);
+    const exchange = (mayDefer: boolean) =>
+      repositories.read(
+        project,
+        (repository) =>
+          repository.sync({ ...request, mark: null, leftBehind: [], mayDefer }, { signal }),
+      );
+    const answer = await exchange(true);
+    if (!answer.wantsClusters) return answer;
+    const isHalted = (sent.access.halts?.reasonById(principal.id) ?? null) !== null;
+    if (project.archivedAt === null && !isHalted) {
+      const write = (repository: PooledRepository) => repository.cluster();
+      await repositories.write(project, { caller: callerOf(call, principal), write });
+    }
+    return await exchange(false);
+  }
+
+  /**
+   * Exchanges and stores what comes, while nothing else is written to the project. The rights of the
+   * sender are those after the wait for that.
+   */
+  async #receive(sent: SentMessage): Promise<SyncAnswer> {
+    const { repositories, identity, projects } = this.#options;
+    const { call, access: { project, principal } } = sent;
+    let hasEnded = false;
+    let hasLostTouch = false;
+    // A message that stores nothing is none.
+    const counted = this.#options.quota.take(principal);
+    let isStored = false;
+    const stopListening = identity.onEnded((ended) => {
+      if (ended.isEverything) hasLostTouch = true;
+      else hasEnded ||= ended.covers(principal);
+    });
+    try {
+      const caller = callerOf(call, principal);
+      const answer = await repositories.receive(project, caller, async (repository, mark) => {
+        // Nobody knows whether the credential still holds: that is no reason to change it.
+        if (hasLostTouch) throw new Unavailable(OUT_OF_TOUCH);
+        const held = projects.find(call.slug);
+        const access = held?.project.id === project.id
+          ? accessOf(held, principal, projects.halts)
+          : null;
+        if (hasEnded || access === null || !mayPush(access)) {
+          throw new Forbidden("not authorized to write");
+        }
+        const [request, push] = [
+          await this.#requestOf({ ...sent, access }),
+          await pushRulesOf(this.#options, access),
+        ];
+        const name = `${project.id} ${keyOf(principal, call)}`;
+        const leftBehind = this.#leftBehind.of(name);
+        const { refusal } = this.#options.space;
+        const rules = refusal === null ? push : { ...push, standstill: refusal };
+        const answer = await repository.syncChanges({ ...request, push: rules, mark, leftBehind });
+        this.#leftBehind.note(name, answer.client, answer.leftBehind);
+        return answer;
+      });
+      isStored = answer.receipt !== null;
+      return answer;
+    } finally {
+      if (!isStored) counted[Symbol.dispose]();
+      stopListening();
+    }
+  }
+
+  async #requestOf(
+    { call, access, message }: SentMessage,
+  ): Promise<Omit<SyncRequest, "push" | "mark" | "leftBehind">> {
+    const { releases } = this.#options;
+    const { project, principal, isAdmin } = access;
+    return {
+      ...message,
+      rights: {
+        user: principal.name,
+        read: true,
+        write: mayPush(access),
+        privates: isAdmin,
+        hiddenFiles: access.may("write") ? [] : await releases.draftFolders(project),
+      },
+      address: call.address,
+      mayDefer: true,
+    };
+  }
+}
+
+/** A message whose sender is known. */
+interface SentMessage {
+  readonly call: SyncCall;
+  readonly access: ProjectAccess;
+  readonly message: Pick<
+    SyncRequest,
+    "form" | "source" | "maxBytes" | "cookie" | "isSigned" | "now"
+  >;
+}
+
+function mayPush(access: ProjectAccess): boolean {
+  return access.may("write") && access.project.archivedAt === null;
+}
+
+function callerOf({ address, requestId }: SyncCall, principal: Principal): Caller {
+  return { principal, address, requestId };
+}
+
+function tooManyWait(): TooMany {
+  return new TooMany("Too many of your messages wait to be answered; try again later");
+}
+
+/** The caller whose messages take turns: an account, a project's tokens, or an address. */
+function keyOf({ kind, id, project }: Principal, { address }: SyncCall): string {
+  return kind === "guest" ? `guest ${address}` : `${kind} ${id ?? project}`;
+}
+
+/** What a message asks for; its nonce is checked where it is answered. */
+type Survey = Omit<SyncSurvey, "login"> & {
+  readonly login: Omit<PresentedLogin, "isWhole"> | null;
+};
+
+/** A name with a token as its password; null for any other credential. */
+function proofOf(credential: Credential, projectId: string | null) {
+  if (credential.kind !== "basic" || !TOKEN.test(credential.password)) return null;
+  const { name, password } = credential;
+  return { name, projectId, fits: (token: string) => isSame(token, password) };
+}
+
+/** Compares two texts in constant time. */
+function isSame(one: string, other: string): boolean {
+  if (one.length !== other.length) return false;
+  let difference = 0;
+  for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at);
+  return difference === 0;
+}

@@ -1,0 +1,382 @@
+import { type Change, Duplicate, type Statement } from "../../engines/database/mod.ts";
+import { Conflict, Forbidden, NotFound } from "../../kernel/errors.ts";
+import { type Origin, SYSTEM } from "../../engines/events/mod.ts";
+import type { TicketRef } from "../../engines/fossil/mod.ts";
+import { type Caller, originOf } from "../../people/identity/mod.ts";
+import { foldCase } from "../../engines/irc/mod.ts";
+import { type Project, projectEvent } from "../projects/mod.ts";
+import { newUlid } from "../../kernel/ulid.ts";
+import { ClaimBook } from "./claim_book.ts";
+import { ClaimExpiry } from "./claim_expiry.ts";
+import { ClaimFence } from "./claim_fence.ts";
+import { hasHeld, newestClaim, type PastClaim, pastClaims, type Span } from "./claim_history.ts";
+import { ClaimLeases } from "./claim_leases.ts";
+import type { ClaimRequest, ClaimsOptions, FenceRequest } from "./claim_requests.ts";
+import { ClaimQuota } from "./claim_quota.ts";
+import { type ClaimEnd, ClaimStatements } from "./claim_statements.ts";
+import { endClosed } from "./closed_tickets.ts";
+import { renewPushed } from "./pushed_changes.ts";
+import { type Claim, type ClaimOutcome, type Holder } from "./records.ts";
+import { claimRefusal, requireGeneration, requireNotDone } from "./refusals.ts";
+
+/** Most active claims of a project. */
+const MAX_CLAIMS = 20_000;
+
+/** Free tickets that a refused claim lists. */
+const NEXT_TICKETS = 5;
+
+/** Attempts at a claim while other claims of the ticket come and go. */
+const MAX_TRIES = 10;
+
+/**
+ * Claims: leases on tickets with a fence. The unique index on active claims decides every race.
+ * Claims end only while nothing is written to the project's repository, so what {@link fence} finds
+ * inside `write` holds until that write is settled.
+ */
+export class Claims {
+  readonly book: ClaimBook;
+  readonly statements: ClaimStatements;
+  readonly #options: ClaimsOptions;
+  readonly #leases: ClaimLeases;
+  readonly #fence: ClaimFence;
+  readonly #expiry: ClaimExpiry;
+  readonly #quota: ClaimQuota;
+
+  private constructor(options: ClaimsOptions) {
+    this.#options = options;
+    this.book = new ClaimBook(options.database);
+    this.statements = new ClaimStatements(options.database, this.book);
+    this.#leases = new ClaimLeases({ ...options, statements: this.statements });
+    this.#fence = new ClaimFence(this, this.#leases);
+    this.#quota = new ClaimQuota({
+      book: this.book,
+      projects: options.projects,
+      slots: options.slots,
+      isLive: (claim) => this.#leases.isLive(claim),
+    });
+    this.#expiry = new ClaimExpiry({
+      book: this.book,
+      scheduler: options.scheduler,
+      log: options.log,
+      isRevoked: (holder) => this.#leases.isRevoked(holder),
+      isHere: ({ projectId: id }) => options.repositories.homes.isHere({ id }),
+      end: (claim, outcome) => this.#endUnattended(claim, outcome),
+    });
+  }
+
+  /** Reads the active claims. */
+  static async open(options: ClaimsOptions): Promise<Claims> {
+    const claims = new Claims(options);
+    await options.database.keepCurrent(claims.book);
+    options.repositories.homes.onChanged(() => claims.#expiry.again());
+    options.repositories.onReceived((reception) => endClosed(claims, reception));
+    options.repositories.onReceived((reception) => renewPushed(claims, reception));
+    options.accounts.onChanged((id, account) => {
+      if (account === null || account.revokedAt !== null) claims.#expiry.endAllOf(id);
+    });
+    return claims;
+  }
+
+  /**
+   * The statements that stop the leases of halted agents, and let those of the others run again.
+   *
+   * @param isHalted whether the account with this internal id is a halted agent's
+   * @param now Unix milliseconds
+   */
+  freezing(isHalted: (id: string) => boolean, now: number): readonly Statement[] {
+    const halting: Claim[] = [];
+    const resuming: Claim[] = [];
+    for (const claim of this.book.all()) {
+      const halted = isHalted(claim.holder.key);
+      if (halted && claim.frozenAt === null && this.#leases.isLive(claim)) halting.push(claim);
+      if (!halted && claim.frozenAt !== null) resuming.push(claim);
+    }
+    return [
+      ...this.statements.freezing(halting, true, now),
+      ...this.statements.freezing(resuming, false, now),
+    ];
+  }
+
+  /** Looks again when leases end, after some of them began to run again. */
+  thawed(): void {
+    this.#expiry.again();
+  }
+
+  /** Begins to end expired claims. Settle the intentions of an earlier process before. */
+  start(): void {
+    this.#expiry.start();
+  }
+
+  close(): Promise<void> {
+    return this.#expiry.close();
+  }
+
+  /** The claim that holds a ticket now, or null. */
+  active(project: Pick<Project, "id">, ticket: string): Claim | null {
+    const claim = this.book.find(project.id, ticket);
+    return claim !== null && this.#leases.isLive(claim) ? claim : null;
+  }
+
+  /** The claims of a project that hold now, oldest first; only those of `holder`, if given. */
+  list(project: Pick<Project, "id">, holder?: string): readonly Claim[] {
+    const name = holder === undefined ? null : foldCase(holder.trim());
+    return this.book.of(project.id).filter((claim) =>
+      this.#leases.isLive(claim) && (name === null || foldCase(claim.holder.name) === name)
+    );
+  }
+
+  /** The claims of an account that hold now, in all projects, oldest first. */
+  heldBy(accountId: string): readonly Claim[] {
+    return this.book.heldBy(accountId).filter((claim) => this.#leases.isLive(claim));
+  }
+
+  /** The claims of all projects that hold now. */
+  *all(): Generator<Claim> {
+    for (const claim of this.book.all()) if (this.#leases.isLive(claim)) yield claim;
+  }
+
+  /** Tickets that wait for a person, because too many of their claims ended without a result. */
+  struck(project: Pick<Project, "id">): readonly string[] {
+    const { strikes: limit } = this.#options.projects.settingsOf(project.id);
+    const ending = this.book.of(project.id).filter((claim) => !this.#leases.isLive(claim))
+      .map(({ ticket }) => ticket).filter((ticket) => this.strikes(project, ticket) >= limit);
+    return [...new Set([...this.book.struck(project.id, limit), ...ending])];
+  }
+
+  /** How many claims of a ticket ended without a result, including one that is just ending. */
+  strikes({ id }: Pick<Project, "id">, ticket: string): number {
+    const claim = this.book.find(id, ticket);
+    const isEnding = claim !== null && !this.#leases.isLive(claim);
+    return this.book.strikes(id, ticket) + (isEnding ? 1 : 0);
+  }
+
+  /**
+   * A page of the tickets that nobody holds and that do not wait for a person; of one status, if
+   * given.
+   */
+  unclaimed(
+    project: Project,
+    { status, limit, offset = 0 }: {
+      readonly status?: string | undefined;
+      readonly limit: number;
+      readonly offset?: number;
+    },
+  ): Promise<{ readonly tickets: readonly TicketRef[]; readonly total: number }> {
+    const without = [...this.list(project).map(({ ticket }) => ticket), ...this.struck(project)];
+    return this.#options.repositories.read(
+      project,
+      (repository) =>
+        repository.tickets({ limit, offset, without, ...(status === undefined ? {} : { status }) }),
+    );
+  }
+
+  /**
+   * Claims a ticket, or renews the actor's claim.
+   *
+   * @param ticket its whole id
+   * @throws Conflict if somebody else holds it, or the generation is not the current one
+   * @throws TooMany if the actor holds too many claims
+   */
+  async claim(
+    project: Project,
+    ticket: TicketRef,
+    request: ClaimRequest & { readonly workspace?: string | undefined },
+  ): Promise<{ readonly claim: Claim; readonly isNew: boolean }> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const held = this.book.find(project.id, ticket.uuid);
+      if (held !== null && !this.#leases.isLive(held)) {
+        await this.#endUnattended(held, this.#leases.unattended(held));
+        continue;
+      }
+      if (held !== null && held.holder.key !== request.actor.key) {
+        throw claimRefusal("Ticket already claimed", held, await this.#next(project));
+      }
+      const done = held === null
+        ? await this.#begin(project, ticket, request)
+        : await this.#repeat(held, request.generation);
+      if (done !== null) return { claim: done, isNew: held === null };
+    }
+    throw new Conflict("The ticket's claim keeps changing: try again");
+  }
+
+  /**
+   * Ends a claim before its work is done.
+   *
+   * @param isAdmin whether the actor may end other holders' claims
+   * @throws NotFound if nobody holds the ticket; Forbidden, Conflict
+   */
+  release(
+    project: Project,
+    ticket: string,
+    { caller, actor, generation, isAdmin }: ClaimRequest & { readonly isAdmin: boolean },
+  ): Promise<Claim> {
+    return this.#options.repositories.exclusively(project, caller, async () => {
+      const claim = this.active(project, ticket);
+      if (claim === null) throw new NotFound("No active claim for this ticket");
+      const isOwn = claim.holder.key === actor.key;
+      if (!isOwn && !isAdmin) {
+        throw new Forbidden("Only the claiming agent can release this ticket");
+      }
+      requireGeneration(claim, generation);
+      const end: ClaimEnd = {
+        outcome: isOwn ? "released" : "broken",
+        now: this.#options.scheduler.now(),
+        origin: originOf(caller),
+        mustChange: true,
+        ...(isOwn ? {} : { by: actor.name }),
+      };
+      await this.#options.database.commit(this.statements.end(project, claim, end));
+      return { ...claim, outcome: end.outcome, endedAt: end.now };
+    });
+  }
+
+  /** As {@link ClaimFence.fence}. */
+  fence(project: Pick<Project, "id">, request: FenceRequest): Promise<Claim> {
+    return this.#fence.fence(project, request);
+  }
+
+  /** As {@link ClaimFence.standing}. */
+  standing(project: Pick<Project, "id">, request: FenceRequest): Promise<Claim> {
+    return this.#fence.standing(project, request);
+  }
+
+  /** As {@link ClaimFence.touch}. */
+  touch(project: Pick<Project, "id">, request: FenceRequest): Promise<void> {
+    return this.#fence.touch(project, request);
+  }
+
+  /** The change that renews the leases of holders who did something. */
+  renewing(
+    project: Pick<Project, "id">,
+    acts: readonly { readonly ticket: string; readonly holder: Pick<Holder, "key"> }[],
+  ): Change {
+    const held = acts.flatMap(({ ticket, holder: { key } }) => {
+      const claim = this.active(project, ticket);
+      return claim?.holder.key === key ? [claim] : [];
+    });
+    return this.#leases.renewals(held);
+  }
+
+  /**
+   * The change for a merge of a ticket's work: the claim ends as merged, with its event. It depends
+   * on the database alone, so `settle` of an intention can return it.
+   *
+   * @param owner the author of the merged work; if given, nobody else's claim ends
+   */
+  async merged(
+    project: Project,
+    { ticket, owner, origin, now }: {
+      readonly ticket: string;
+      readonly owner?: Holder | undefined;
+      readonly origin: Origin;
+      readonly now: number;
+    },
+  ): Promise<Change> {
+    const claim = await this.newest(project, ticket);
+    if (claim === null || (owner !== undefined && claim.holder.key !== owner.key)) return {};
+    if (claim.outcome !== null && claim.outcome !== "submitted") return {};
+    return this.statements.end(project, claim, { outcome: "merged", now, origin });
+  }
+
+  /** The newest claim of a ticket, active or not; null if there never was one. */
+  async newest({ id }: Pick<Project, "id">, ticket: string): Promise<Claim | null> {
+    return await newestClaim(this.#options.database, id, ticket);
+  }
+
+  /** Whether a holder has ever had the ticket. */
+  async hasHeld(
+    { id: projectId }: Pick<Project, "id">,
+    ticket: string,
+    holder: Holder,
+  ): Promise<boolean> {
+    return await hasHeld(this.#options.database, { projectId, ticket, holder });
+  }
+
+  /** The claims of a ticket that began or ended in a span of time, the newest first. */
+  async past(
+    { id: projectId }: Pick<Project, "id">,
+    { ticket, limit }: { readonly ticket: string; readonly limit: number },
+    span: Span,
+  ): Promise<readonly PastClaim[]> {
+    return await pastClaims(this.#options.database, { projectId, ticket, limit }, span);
+  }
+
+  /** Resets a ticket's strikes, so that it no longer waits for a person. */
+  async forgetStrikes(project: Project, ticket: string, caller: Caller): Promise<void> {
+    const strikes = this.book.strikes(project.id, ticket);
+    if (strikes === 0) return;
+    const { database, scheduler } = this.#options;
+    const when = { origin: originOf(caller), time: scheduler.now() };
+    await database.commit({
+      statements: [this.statements.strikes(project.id, ticket, 0)],
+      events: [projectEvent(project, "project.strikes_forgotten", { ticket, strikes }, when)],
+    });
+  }
+
+  /** How a claim that no longer holds has ended, or is about to end. */
+  outcomeOf(claim: Claim): ClaimOutcome {
+    return this.#leases.outcomeOf(claim);
+  }
+
+  async #begin(
+    project: Project,
+    ticket: TicketRef,
+    { caller, actor, workspace }: ClaimRequest & { readonly workspace?: string | undefined },
+  ): Promise<Claim | null> {
+    if (this.book.count(project.id) >= MAX_CLAIMS) {
+      throw new Conflict(`The project has ${MAX_CLAIMS} claims, which is the limit`);
+    }
+    const previous = await this.newest(project, ticket.uuid);
+    requireNotDone(ticket, previous, actor);
+    const now = this.#options.scheduler.now();
+    const claim: Claim = {
+      id: newUlid(now),
+      projectId: project.id,
+      ticket: ticket.uuid,
+      generation: (previous?.generation ?? 0) + 1,
+      holder: { key: actor.key, name: actor.name },
+      workspace: workspace ?? null,
+      claimedAt: now,
+      expiresAt: this.#leases.expiryFrom(project.id, now),
+      frozenAt: null,
+      endedAt: null,
+      outcome: null,
+    };
+    try {
+      const beginning = this.statements.beginning(project, claim, previous, originOf(caller));
+      await this.#quota.take(claim, () => this.#options.database.commit(beginning));
+    } catch (error) {
+      if (error instanceof Duplicate) return null;
+      throw error;
+    }
+    this.#expiry.expect(claim.expiresAt);
+    return claim;
+  }
+
+  async #repeat(claim: Claim, generation: number | undefined): Promise<Claim | null> {
+    requireGeneration(claim, generation);
+    return await this.#leases.renew(claim, { always: true });
+  }
+
+  async #next(project: Project): Promise<readonly string[]> {
+    const page = { status: "Open", limit: NEXT_TICKETS };
+    return (await this.unclaimed(project, page)).tickets.map(({ uuid }) => uuid);
+  }
+
+  /** Ends a claim that holds no more, unless it was renewed or ended meanwhile. */
+  async #endUnattended(claim: Claim, outcome: "lapsed" | "revoked"): Promise<void> {
+    const { projects, repositories, database, scheduler } = this.#options;
+    const held = projects.get(claim.projectId);
+    const end: ClaimEnd = { outcome, now: scheduler.now(), origin: SYSTEM, mustChange: true };
+    if (held !== null) await repositories.catchUp(held.project);
+    await repositories.exclusively({ id: claim.projectId }, null, async () => {
+      const current = this.book.find(claim.projectId, claim.ticket);
+      if (current?.id !== claim.id || this.#leases.isLive(current)) return;
+      await database.commit(
+        held === null
+          ? { statements: this.statements.endWithoutEvent(current, end) }
+          : this.statements.end(held.project, current, end),
+      );
+    });
+  }
+}

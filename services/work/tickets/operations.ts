@@ -1,0 +1,432 @@
+import { z } from "zod";
+import { Conflict, Forbidden, Invalid, TooMany } from "../../kernel/errors.ts";
+import { TICKET_ORDERS } from "../../engines/fossil/front/mod.ts";
+import type { AccountDirectory } from "../../people/identity/mod.ts";
+import { writeArray } from "../../kernel/pieces.ts";
+import { actorOf, type Project } from "../projects/mod.ts";
+import {
+  Created,
+  operation,
+  type OperationCall,
+  RepositoryRead,
+  SerializedJson,
+} from "../projects/operation.ts";
+import {
+  boundedNumber,
+  given,
+  htmlParameter,
+  idSchema,
+  pageOf,
+  pageParameters,
+  rangeOf,
+} from "../projects/schemas.ts";
+import type { ProjectTexts } from "../texts/mod.ts";
+import { trimmedLineSchema } from "../../kernel/validation/schemas.ts";
+import type { Claims } from "./claims.ts";
+import type { CustomFields } from "./custom_fields.ts";
+import { isoOf, viewOfClaim } from "./records.ts";
+import {
+  claimListSchema,
+  claimRefusalSchema,
+  claimSchema,
+  commentSchema,
+  fieldSchema,
+  fieldsSchema,
+  generationField,
+  newCommentSchema,
+  newFieldSchema,
+  newTicketSchema,
+  releasedSchema,
+  struckTicketsSchema,
+  submissionSchema,
+  submittedSchema,
+  ticketChangeSchema,
+  ticketChangesSchema,
+  ticketListSchema,
+  ticketSchema,
+  tooManyClaimsSchema,
+  unclaimedSchema,
+} from "./schemas.ts";
+import type { Submissions } from "./submissions.ts";
+import type { Tickets, TicketView, TicketWriter } from "./tickets.ts";
+
+/** What the operations on tickets and claims call. */
+interface TicketServices {
+  readonly hosting: {
+    readonly tickets: Tickets;
+    readonly customFields: CustomFields;
+    readonly claims: Claims;
+    readonly submissions: Submissions;
+    readonly texts: ProjectTexts;
+  };
+  readonly accounts: Pick<AccountDirectory, "find">;
+}
+
+const byId = z.object({ uuid: idSchema });
+
+const agentId = z.string().optional().meta({
+  description: "In whose name to act; by default, your own. Only admins may name somebody else",
+});
+
+/** Fields of a change beside those of the ticket: in whose name, and under which claim. */
+const writing = { agent_id: agentId, generation: generationField };
+
+/** Fields of a request about a claim: for whom, and which one. */
+const acting = {
+  agent_id: z.string().max(200, { error: "must have at most 200 characters" }).optional().meta({
+    description: "Who claims the ticket; by default, you. Only admins may name somebody else",
+  }),
+  generation: generationField,
+};
+
+const byClaim = {
+  error: Conflict,
+  schema: claimRefusalSchema,
+  description: "Refused because of the ticket's claim or the state of the project",
+};
+
+function writerOf(
+  { accounts }: TicketServices,
+  { access, caller }: OperationCall,
+  { agent_id, generation }: z.output<z.ZodObject<typeof writing>> = {},
+): TicketWriter {
+  return { caller, actor: actorOf(access, agent_id, accounts), generation };
+}
+
+/** A filter by a built-in field of tickets. */
+function exactly(field: string) {
+  return z.string().max(200).optional().meta({ description: `Only tickets of this ${field}` });
+}
+
+export const listTickets = operation({
+  http: "GET /api/tickets",
+  needs: "read",
+  summary: "Tickets: filtered, searched and sorted; newest first by default",
+  input: z.object({
+    page: pageParameters.page,
+    per_page: pageParameters.per_page,
+    status: z.string().optional().meta({ description: "Only tickets of exactly this status" }),
+    state: z.enum(["open", "closed"], { error: 'must be "open" or "closed"' }).optional().meta({
+      description: "Only open or only closed tickets, by the repository's own words",
+    }),
+    type: exactly("type"),
+    priority: exactly("priority"),
+    severity: exactly("severity"),
+    subsystem: exactly("subsystem"),
+    search: z.string().max(200).optional().meta({
+      description: "Only tickets with every word of this text in the title or at the start of " +
+        "the id",
+    }),
+    sort: z.enum(TICKET_ORDERS, { error: `must be one of ${TICKET_ORDERS.join(", ")}` })
+      .optional().meta({
+        description: "`created` and `modified`: newest first; `priority` and `severity`: most " +
+          "urgent first. By default, `created`",
+      }),
+    reverse: z.enum(["true", "false"]).optional().meta({
+      description: "Whether the order is reversed",
+    }),
+    field: z.string().max(100).optional().meta({
+      description: "Only tickets with the given `value` in this field of the ticket",
+    }),
+    value: z.string().max(1000).optional().meta({
+      description: "The exact value; without it, tickets in which the field is empty",
+    }),
+  }),
+  ok: { schema: ticketListSchema, description: "A page of tickets" },
+  isRead: true,
+}, (_services, { status, field: name, value, page, per_page, reverse, ...conditions }) => {
+  if (name === undefined && value !== undefined) {
+    throw new Invalid("The parameter `value` needs a `field`");
+  }
+  const asked = { page, per_page };
+  const filter = {
+    ...given(conditions),
+    ...(status === undefined || status === "" ? {} : { status }),
+    ...(name === undefined ? {} : { field: { name, value: value ?? "" } }),
+    isReversed: reverse === "true",
+  };
+  return new RepositoryRead(async (repository) => {
+    const found = await repository.tickets({ ...rangeOf(asked), ...filter });
+    const { tickets, total, statuses } = found;
+    return { ...pageOf(asked, total), tickets, statuses };
+  });
+});
+
+export const listUnclaimedTickets = operation({
+  http: "GET /api/tickets/unclaimed",
+  needs: "read",
+  summary: "Tickets that an agent can claim, newest first",
+  input: z.object({
+    status: z.string().optional().meta({
+      description: "Only tickets of this status, Open by default; empty for every status",
+    }),
+    limit: boundedNumber("Most tickets to list, at most 200", 50, 200),
+    offset: boundedNumber("How many tickets to skip", 0, 1_000_000, 0),
+  }),
+  ok: {
+    schema: unclaimedSchema,
+    description: "Tickets that nobody holds, and that do not wait for a person",
+  },
+}, async ({ hosting }: TicketServices, { status = "Open", limit, offset }, { project }) => {
+  const asked = { limit, offset, status: status || undefined };
+  const { tickets, total } = await hosting.claims.unclaimed(project, asked);
+  return { tickets, total };
+});
+
+export const listStruckTickets = operation({
+  http: "GET /api/tickets/struck",
+  needs: "read",
+  summary: "Tickets that wait for a person because too many of their claims ended without a result",
+  input: z.object(pageParameters),
+  ok: { schema: struckTicketsSchema, description: "A page of tickets" },
+}, async ({ hosting }: TicketServices, asked, { project }) => {
+  const { tickets, total } = await hosting.tickets.struck(project, rangeOf(asked));
+  return { ...pageOf(asked, total), tickets };
+});
+
+export const getTicketFields = operation({
+  http: "GET /api/tickets/fields",
+  needs: "read",
+  summary: "The fields of the repository's tickets",
+  input: z.object({}),
+  ok: { schema: fieldsSchema, description: "The fields" },
+  isRead: true,
+}, () => new RepositoryRead((repository) => repository.ticketFields()));
+
+export const defineTicketField = operation({
+  http: "POST /api/tickets/fields",
+  needs: "admin",
+  callers: "no passphrase",
+  summary: "Define a custom field of tickets",
+  description: "The field becomes part of the repository's ticket schema, so the `fossil` " +
+    "program has it too. Every ticket is made again in the same step. A project can have at " +
+    "most 50 custom fields.",
+  input: newFieldSchema,
+  example: { name: "customer", type: "text" },
+  created: { schema: fieldSchema, description: "The field" },
+}, async (services: TicketServices, field, call) => {
+  await services.hosting.customFields.define(call.project, field, writerOf(services, call));
+  return new Created(field);
+});
+
+export const removeTicketField = operation({
+  http: "DELETE /api/tickets/fields/{name}",
+  needs: "admin",
+  callers: "no passphrase",
+  summary: "Remove a custom field of tickets",
+  description: "The repository keeps the values: if the field is defined again, they are back.",
+  input: z.object({ name: z.string().max(100) }),
+  done: "The field is removed",
+}, async (services: TicketServices, { name }, call) => {
+  await services.hosting.customFields.remove(call.project, name, writerOf(services, call));
+  return undefined;
+});
+
+export const getTicket = operation({
+  http: "GET /api/tickets/{uuid}",
+  needs: "read",
+  summary: "A ticket with its comments and its claim",
+  input: byId.extend({
+    html: htmlParameter.html,
+    comments: z.enum(["true", "false"]).optional().meta({
+      description: 'With "false", the answer has no comments: `/changes` has them in pages',
+    }),
+  }),
+  ok: { schema: ticketSchema, description: "The ticket" },
+}, async ({ hosting }: TicketServices, { uuid, html, comments }, { project }) => {
+  const ticket = shown(await hosting.tickets.read(project, uuid, comments !== "false"));
+  if (html !== "true") return ticket;
+  const { comments: said, ...rest } = await withHtml(hosting.texts, project, ticket);
+  const head = JSON.stringify(rest).slice(0, -1);
+  return new SerializedJson(`${head},"comments":${await writeArray(said)}}`);
+});
+
+export const listTicketChanges = operation({
+  http: "GET /api/tickets/{uuid}/changes",
+  needs: "read",
+  summary: "Who changed a ticket, newest first",
+  input: byId.extend(pageParameters),
+  ok: { schema: ticketChangesSchema, description: "A page of changes" },
+  isRead: true,
+}, (_services, { uuid: id, ...page }) =>
+  new RepositoryRead(async (repository) => {
+    const found = await repository.ticketChanges({ id, ...rangeOf(page) });
+    const { ticket, changes, total } = found;
+    return { ticket, changes, ...pageOf(page, total) };
+  }));
+
+export const createTicket = operation({
+  http: "POST /api/tickets",
+  needs: "write",
+  summary: "Make a ticket",
+  input: newTicketSchema.extend({ agent_id: agentId }),
+  example: {
+    title: "The parser crashes on an empty line",
+    comment: "Send an empty line to port 6667.",
+    type: "Code_Defect",
+    severity: "Important",
+  },
+  created: { schema: ticketSchema, description: "The ticket" },
+}, async (services: TicketServices, { agent_id, ...request }, call) => {
+  const writer = writerOf(services, call, { agent_id });
+  return new Created(shown(await services.hosting.tickets.create(call.project, request, writer)));
+});
+
+export const changeTicket = operation({
+  http: "PATCH /api/tickets/{uuid}",
+  needs: "write",
+  summary: "Change a ticket's fields, and add a comment in the same step",
+  input: ticketChangeSchema.extend({ ...byId.shape, ...writing }),
+  example: {
+    status: "Closed",
+    resolution: "Fixed",
+    comment: "Empty lines are skipped now.",
+  },
+  ok: { schema: ticketSchema, description: "The ticket" },
+  refusals: [byClaim],
+}, async (services: TicketServices, { uuid, agent_id, generation, ...change }, call) => {
+  const writer = writerOf(services, call, { agent_id, generation });
+  return shown(await services.hosting.tickets.change(call.project, uuid, change, writer));
+});
+
+export const commentOnTicket = operation({
+  http: "POST /api/tickets/{uuid}/comments",
+  needs: "write",
+  summary: "Comment on a ticket",
+  input: newCommentSchema.extend({ ...byId.shape, ...writing }),
+  example: { comment: "It happens on Windows too." },
+  created: {
+    schema: commentSchema.extend({ ticket_uuid: z.string() }),
+    description: "The comment",
+  },
+  refusals: [byClaim],
+}, async (services: TicketServices, { uuid, agent_id, generation, ...comment }, call) => {
+  const writer = writerOf(services, call, { agent_id, generation });
+  return new Created(await services.hosting.tickets.comment(call.project, uuid, comment, writer));
+});
+
+export const forgetStrikes = operation({
+  http: "DELETE /api/tickets/{uuid}/strikes",
+  needs: "write",
+  callers: "no passphrase",
+  summary: "Reset a ticket's strikes, so that agents can claim it again",
+  input: byId,
+  done: "The strikes are reset",
+}, async ({ hosting: { tickets, claims } }: TicketServices, input, { access, project, caller }) => {
+  if (access.principal.kind === "agent" && !access.isAdmin) {
+    throw new Forbidden("The ticket waits for a person: an agent cannot reset its strikes");
+  }
+  const { uuid } = await tickets.resolve(project, input.uuid);
+  await claims.forgetStrikes(project, uuid, caller);
+  return undefined;
+});
+
+export const listClaims = operation({
+  http: "GET /api/claims",
+  needs: "read",
+  summary: "Active claims: who holds which ticket",
+  input: z.object({
+    page: pageParameters.page,
+    per_page: pageParameters.per_page,
+    agent_id: z.string().optional().meta({ description: "Only the claims of this holder" }),
+  }),
+  ok: { schema: claimListSchema, description: "A page of claims, oldest first" },
+}, ({ hosting: { claims } }: TicketServices, { page, per_page, agent_id }, { project }) => {
+  const asked = { page, per_page };
+  const { limit, offset } = rangeOf(asked);
+  const found = claims.list(project, agent_id);
+  const listed = found.slice(offset, offset + limit).map(viewOfClaim);
+  return { ...pageOf(asked, found.length), claims: listed };
+});
+
+export const claimTicket = operation({
+  http: "POST /api/tickets/{uuid}/claim",
+  needs: "write",
+  summary: "Claim a ticket for yourself, or renew your claim",
+  input: z.object({
+    ...byId.shape,
+    ...acting,
+    workspace: trimmedLineSchema(0, 200).optional().meta({
+      description: "The workspace in which you will work",
+    }),
+  }),
+  example: { agent_id: "builder" },
+  hasOptionalBody: true,
+  created: { schema: claimSchema, description: "The ticket is yours" },
+  ok: {
+    schema: claimSchema.extend({ message: z.string() }),
+    description: "It was already yours; the lease is renewed",
+  },
+  refusals: [byClaim, {
+    error: TooMany,
+    schema: tooManyClaimsSchema,
+    description: "Refused because the agent holds too many claims",
+  }],
+}, async (services: TicketServices, { uuid, workspace, ...by }, call) => {
+  const { tickets, claims } = services.hosting;
+  const writer = writerOf(services, call, by);
+  const ticket = await tickets.resolve(call.project, uuid, "Ticket not found in repository");
+  const request = { ...writer, generation: writer.generation, workspace: workspace || undefined };
+  const { claim, isNew } = await claims.claim(call.project, ticket, request);
+  const view = viewOfClaim(claim);
+  return isNew ? new Created(view) : { ...view, message: "Already claimed by you" };
+});
+
+export const releaseTicket = operation({
+  http: "POST /api/tickets/{uuid}/release",
+  needs: "write",
+  whileFull: true,
+  summary: "Release a ticket without a result; an admin can end anybody's claim",
+  input: z.object({ ...byId.shape, ...acting }),
+  example: {},
+  hasOptionalBody: true,
+  ok: { schema: releasedSchema, description: "Nobody holds the ticket" },
+  refusals: [byClaim],
+}, async (services: TicketServices, { uuid, ...by }, call) => {
+  const { tickets, claims } = services.hosting;
+  const writer = writerOf(services, call, by);
+  const ticket = await tickets.resolve(call.project, uuid, "No active claim for this ticket");
+  const { isAdmin } = call.access;
+  const request = { ...writer, generation: writer.generation, isAdmin };
+  const claim = await claims.release(call.project, ticket.uuid, request);
+  const released_at = isoOf(claim.endedAt ?? claim.expiresAt);
+  return { ...viewOfClaim(claim), status: "released", released_at };
+});
+
+export const submitTicket = operation({
+  http: "POST /api/tickets/{uuid}/submit",
+  needs: "write",
+  summary: "Submit your work: adds a comment, sets the status to Review, and ends the claim",
+  input: submissionSchema.extend({ ...acting, ...byId.shape }),
+  example: { summary: "Empty lines are skipped.", workspace: "fix-parser" },
+  ok: { schema: submittedSchema, description: "The work is submitted and the claim has ended" },
+  refusals: [byClaim],
+}, async (services: TicketServices, { uuid, agent_id, generation, ...work }, call) => {
+  const writer = writerOf(services, call, { agent_id, generation });
+  const { submissions } = services.hosting;
+  const { claim, answer } = await submissions.submit(call.project, uuid, work, writer);
+  const { summary, files_changed } = work;
+  return { ...viewOfClaim(claim), summary, files_changed, ...answer };
+});
+
+/** A ticket as the API shows it, without its changes, which are in the timeline. */
+function shown({ changes: _, ...ticket }: TicketView) {
+  return ticket;
+}
+
+/** The markup of a ticket's description; Fossil has no field for it. */
+const BODY_MIMETYPE = "text/x-markdown";
+
+/** A ticket with its description and comments as HTML too. */
+async function withHtml(texts: ProjectTexts, project: Project, ticket: ReturnType<typeof shown>) {
+  const { body, comments } = ticket;
+  const [body_html = "", ...html] = await texts.htmlOf(project, [
+    { text: body, mimetype: BODY_MIMETYPE },
+    ...comments.map(({ comment: text, mimetype }) => ({ text, mimetype })),
+  ]);
+  return {
+    ...ticket,
+    body_html,
+    comments: comments.map((comment, index) => ({ ...comment, comment_html: html[index] ?? "" })),
+  };
+}

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { Markup } from "../../../../services/engines/markup/mod.ts";
+import { systemScheduler } from "../../../../services/kernel/scheduler.ts";
+
+const links = { base: "/projects/demo", known: {} };
+const markdown = (text: string) => ({ text, mimetype: "text/x-markdown", links });
+
+Deno.test("texts are rendered in a worker, which ends", async () => {
+  const markup = new Markup({ scheduler: systemScheduler });
+  const texts = Array.from({ length: 20 }, (_, index) => `*${index}*`);
+  const html = await Promise.all(texts.map((text) => markup.render(markdown(text))));
+  assert.deepEqual(html, texts.map((_, index) => `<p><em>${index}</em></p>\n`));
+  assert.equal(
+    await markup.render({ ...markdown("<b>"), mimetype: "text/plain" }),
+    "<pre>&lt;b&gt;</pre>",
+  );
+  markup.close();
+});
+
+Deno.test("a text that takes too long or is too long is shown as plain text, and the next one is rendered", async () => {
+  let expire: (() => void) | null = null;
+  const scheduler = {
+    now: () => performance.now() * 1000,
+    steady: () => 0,
+    after: (milliseconds: number, task: () => void) => {
+      if (milliseconds === 1) queueMicrotask(() => expire?.());
+      expire = task;
+      return () => void (expire = null);
+    },
+  };
+  const computed = () => performance.now() * 1000;
+  const slow = new Markup({ scheduler, limitMs: 1, computed });
+  assert.equal(await slow.render(markdown("*a* <b>")), "<pre>*a* &lt;b&gt;</pre>");
+  slow.close();
+
+  const markup = new Markup({ scheduler: systemScheduler });
+  const long = "a".repeat(2 ** 20 + 1);
+  assert.equal(await markup.render(markdown(long)), `<pre>${long}</pre>`);
+  assert.equal(await markup.render(markdown("*a*")), "<p><em>a</em></p>\n");
+  markup.close();
+});

@@ -1,4 +1,0 @@
-import { serveParts } from "../../../services/threads/serve_parts.ts";
-import { remembering } from "./remembering.ts";
-
-serveParts({ one: remembering, two: remembering });
