@@ -99,7 +99,8 @@ function readRequest(args: readonly string[]): Request {
     isChosen: valueOf("sample") + covering !== "",
     options: [
       ...args.filter((arg) =>
-        arg.startsWith("-") && !/^--(?:quick|retry|(?:sample|left|only|statements|covering)=.*)$/.test(arg)
+        arg.startsWith("-") &&
+        !/^--(?:quick|retry|(?:sample|left|only|statements|covering)=.*)$/.test(arg)
       ),
       ...only === null ? [] : [filterOf(only.names)],
     ],
