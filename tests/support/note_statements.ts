@@ -35,7 +35,12 @@ function ownerOf(database: DatabaseSync): string | null {
 /** The file whose test opened a database last. */
 let latest = "";
 
-/** The file of the test that awaits the caller, or ran last: an isolate runs one after the other. */
+/**
+ * The file of the test that awaits the caller, or of the last one that did: an isolate runs one test
+ * after the other.
+ *
+ * @throws Error if there is none
+ */
 function testInStack(): string {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = FRAMES;
@@ -43,6 +48,7 @@ function testInStack(): string {
   Error.stackTraceLimit = limit;
   const url = TEST_FILE.exec(stack)?.[0];
   if (url !== undefined) latest = fileURLToPath(url);
+  if (latest === "") throw new Error(`No test awaits what opens this database:\n${stack}`);
   return latest;
 }
 
@@ -56,7 +62,7 @@ DatabaseSync.prototype.exec = function (sql) {
 
 DatabaseSync.prototype.prepare = function (sql, ...options) {
   const owner = ownerOf(this);
-  if (owner !== null && owner !== "") {
+  if (owner !== null) {
     const own = statements.get(owner) ?? new Set();
     statements.set(owner, own.add(sql.replaceAll(/\s+/g, " ").replaceAll(LIST, "(?)")));
   }
