@@ -21,7 +21,6 @@ import { RepositoryDownloads } from "./downloads.ts";
 import { projectEvent } from "./events.ts";
 import type { ProjectHomes } from "./homes.ts";
 import { Intentions, type RegisteredKind, type Stamp } from "./intentions.ts";
-import { KeptReads } from "./kept_reads.ts";
 import { OlderCopies } from "./older_copies.ts";
 import { openPool } from "./pool.ts";
 import { StorageQuotas } from "./quotas.ts";
@@ -33,6 +32,8 @@ import { type ImportSource, RepositoryFiles } from "./repository_files.ts";
 import { SearchIndexes } from "./search_indexes.ts";
 import { Reconciliation } from "./reconciliation.ts";
 import { Takeovers } from "./takeovers.ts";
+import { BoundedMap } from "../../kernel/bounded_map.ts";
+import { stateOfFileNow } from "./file_states.ts";
 
 /** The writes of one project: one at a time, and so many that wait. */
 const WRITES = {
@@ -481,5 +482,37 @@ export class ProjectRepositories {
     const date = Math.max(this.#scheduler.now(), (this.#lastDates.get(id) ?? 0) + 1);
     this.#lastDates.set(id, date);
     return date;
+  }
+}
+
+/** Most projects of which a value is remembered. */
+const MAX_KEPT = 1000;
+
+/** Remembers one small value of each repository until any program changes the repository's file. */
+class KeptReads<Value> {
+  readonly #files: RepositoryFiles;
+  readonly #read: (repository: PooledRepository) => Promise<Value>;
+  /** By the project's id. */
+  readonly #known = new BoundedMap<string, { readonly state: string; readonly value: Value }>(
+    MAX_KEPT,
+  );
+
+  constructor(files: RepositoryFiles, read: (repository: PooledRepository) => Promise<Value>) {
+    this.#files = files;
+    this.#read = read;
+  }
+
+  /**
+   * The value of a project, never older than the call.
+   *
+   * @throws ServiceError in place of the engine's errors
+   */
+  async of(project: Project): Promise<Value> {
+    const state = stateOfFileNow(this.#files.pathOf(project));
+    const known = this.#known.get(project.id);
+    if (known !== undefined && known.state === state) return known.value;
+    const value = await this.#files.use(project, this.#read);
+    if (state !== null) this.#known.set(project.id, { state, value });
+    return value;
   }
 }

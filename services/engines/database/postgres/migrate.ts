@@ -1,5 +1,4 @@
-import { DatabaseError } from "../migrate.ts";
-import { postgresSql } from "../migration.ts";
+import { DatabaseError, postgresSql } from "../migrate.ts";
 import { MIGRATIONS } from "../migrations.ts";
 import { isRefusal, shownUrl } from "./connection.ts";
 import type { WritingSession } from "./session.ts";

@@ -1,7 +1,14 @@
-import type { Artifact, ArtifactKind, Cluster, KnownFiles, TagCard } from "../artifact/mod.ts";
-import { toJulianDay } from "../codec/mod.ts";
-import type { Config, ContentStore, Database } from "../content/mod.ts";
-import { linkAttachment } from "./attachment.ts";
+import type {
+  Artifact,
+  ArtifactKind,
+  Cluster,
+  KnownFiles,
+  TagCard,
+  Technote,
+} from "../artifact/mod.ts";
+import { encodeUtf8, toJulianDay } from "../codec/mod.ts";
+import { type Config, type ContentStore, type Database, TAG } from "../content/mod.ts";
+import { linkAttachment, relabelAttachments } from "./attachment.ts";
 import { linkManifest } from "./checkin.ts";
 import { LinkContext, type TagObserver } from "./context.ts";
 import { linkControl } from "./control.ts";
@@ -10,9 +17,9 @@ import { checkLeaves } from "./leaf.ts";
 import { applyNudges, noteAllCloseChildren, widenNudges } from "./nudge.ts";
 import { reparentLinked } from "./plink.ts";
 import { insertTag, propagateAll, TAG_TYPE, tagTypeOf } from "./tag.ts";
-import { linkTechnote } from "./technote.ts";
 import { linkTicketChange, rebuildTickets, ticketsNaming } from "./ticket.ts";
-import { linkWiki, refreshWikiBacklinks } from "./wiki.ts";
+import { linkWiki, refreshWikiBacklinks, trimStart } from "./wiki.ts";
+import { linkVersions } from "./version.ts";
 
 /**
  * Sees every structural artifact before it is linked, including those that waited for the content
@@ -210,4 +217,40 @@ export class Crosslinker {
       members,
     );
   }
+}
+
+function linkTechnote(ctx: LinkContext, rid: number, note: Technote): void {
+  const prior = linkVersions(ctx, rid, note);
+  const day = toJulianDay(note.date);
+  const tagid = insertTag(ctx, {
+    name: `event-${note.id}`,
+    type: TAG_TYPE.single,
+    value: String(encodeUtf8(trimStart(note.text)).length),
+    source: rid,
+    day,
+    target: rid,
+  });
+  const newer = ctx.db.value<number>(
+    "SELECT rid FROM tagxref WHERE tagid=? AND mtime>=? AND rid!=? ORDER BY mtime",
+    tagid,
+    day,
+    rid,
+  );
+  if (prior !== 0) ctx.store.deltify(prior, rid);
+  if (newer !== undefined) {
+    ctx.store.deltify(rid, newer);
+  } else {
+    if (prior !== 0) ctx.db.run("DELETE FROM event WHERE type='e' AND tagid=?", tagid);
+    ctx.db.run(
+      `REPLACE INTO event(type,mtime,objid,tagid,user,comment,bgcolor) VALUES('e',?,?,?,?,?,
+         (SELECT value FROM tagxref WHERE tagid=${TAG.bgcolor} AND rid=?))`,
+      toJulianDay(note.eventDate),
+      rid,
+      tagid,
+      note.user,
+      note.comment,
+      rid,
+    );
+  }
+  relabelAttachments(ctx, "technote", note.id);
 }
