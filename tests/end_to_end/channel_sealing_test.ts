@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { sqliteSql } from "../../services/engines/database/migrate.ts";
+import { sqliteSql } from "../../services/engines/database/migration.ts";
 import { MIGRATIONS } from "../../services/engines/database/migrations.ts";
 import { call, callAs, type Credentials, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";

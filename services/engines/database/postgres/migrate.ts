@@ -1,4 +1,5 @@
-import { DatabaseError, postgresSql } from "../migrate.ts";
+import { DatabaseError } from "../migrate.ts";
+import { postgresSql } from "../migration.ts";
 import { MIGRATIONS } from "../migrations.ts";
 import { isRefusal, shownUrl } from "./connection.ts";
 import type { WritingSession } from "./session.ts";
