@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context, Hono } from "hono";
-import { BodyReader, bodyLimitsOf } from "../http/mod.ts";
+import { bodyLimitsOf, BodyReader } from "../http/mod.ts";
 import type { Services } from "../services/operation/daemon/mod.ts";
 import type { AppEnv } from "./environment.ts";
 import { EventStreams } from "./event_streams.ts";

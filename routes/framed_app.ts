@@ -4,7 +4,7 @@ import type { AppEnv } from "./environment.ts";
 import { Framing } from "./framing.ts";
 import { errorHandler } from "./middleware/errors.ts";
 import { frame, type FrameOptions } from "./middleware/frame.ts";
-import { routesOf, type RoutesAt } from "./middleware/methods.ts";
+import { type RoutesAt, routesOf } from "./middleware/methods.ts";
 import { notFoundHandler } from "./middleware/not_found.ts";
 import { RememberingRouter } from "./remembering_router.ts";
 

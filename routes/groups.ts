@@ -2,7 +2,7 @@ import { NO_CHANNELS } from "../services/chat/bridge/mod.ts";
 import { NO_POLICIES } from "../services/chat/policies/mod.ts";
 import { NO_ADMINS } from "../services/people/admins/mod.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { BodyReader, bodyLimitsOf } from "../http/mod.ts";
+import { bodyLimitsOf, BodyReader } from "../http/mod.ts";
 import type { Services } from "../services/operation/daemon/mod.ts";
 import { SERVER_OPERATIONS } from "../services/operation/daemon/server_operations.ts";
 import type { AppEnv } from "./environment.ts";

@@ -14,8 +14,8 @@ import type { AppEnv, Proof } from "./environment.ts";
 import { patternOf } from "./file_routes.ts";
 import type { Framed, Framing } from "./framing.ts";
 import {
-  type CredentialSource,
   credentialOf,
+  type CredentialSource,
   lacking,
   principalAgain,
   principalOf,

@@ -70,10 +70,12 @@ export class ServerRoute {
 export function serverRoutes(
   operations: Readonly<Record<string, AnyServerOperation>>,
 ): ReadonlyMap<string, ServerRoute> {
-  return new Map(inOrderOfRoutes(operations).map(([operationId, operation]) => [
-    operation.declared.http,
-    new ServerRoute(operationId, operation),
-  ]));
+  return new Map(
+    inOrderOfRoutes(operations).map(([operationId, operation]) => [
+      operation.declared.http,
+      new ServerRoute(operationId, operation),
+    ]),
+  );
 }
 
 /** The routes of operations as the document shows them. */
