@@ -35,7 +35,7 @@ Deno.test("every generated document is what muster reference prints", async () =
 Deno.test("a command prints its help", async () => {
   assert.match(
     await output("project", "member", "add", "--help"),
-    /^Usage: muster project member add/,
+    /^Usage: muster project member add/m,
   );
 });
 
