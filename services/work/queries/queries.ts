@@ -37,7 +37,7 @@ const MAX_PER_CALLER = 4;
 /** After how many seconds to try again. */
 const RETRY_SECONDS = 5;
 
-/** How much longer the process may take than its statement: it has to start. */
+/** How much longer the process may take than its statement, in milliseconds. */
 const START_ALLOWANCE = 5000;
 
 interface SqlQueriesOptions {
@@ -193,6 +193,8 @@ function rowsOf(answer: QueryAnswer): QueryResult {
 
 /** Where the process begins if muster runs from the tree. */
 const MAIN = new URL("../../engines/fossil/sql/query_main.ts", import.meta.url);
+/** What its thread imports: its folder, and the protocol. */
+const MODULES = [".", "../../../kernel/serve_calls.ts"].map((path) => new URL(path, MAIN));
 
 /** Megabytes of JavaScript's memory: an answer is at most a few. */
 const HEAP_MEGABYTES = 128;
@@ -225,7 +227,7 @@ function startQuery(repository: string): WorkerPort {
 
 function treeArguments(repository: string): string[] {
   const files = [repository, `${repository}-wal`, `${repository}-shm`];
-  const readable = [...files, fileURLToPath(new URL(".", MAIN))].map((path) =>
+  const readable = [...files, ...MODULES.map((url) => fileURLToPath(url))].map((path) =>
     path.replaceAll(",", ",,")
   );
   return [
