@@ -83,7 +83,7 @@ Deno.test("the start of a server loads no schemas, routes, pages, bots, tools or
 
 Deno.test("what stands before all routes loads no schemas", async () => {
   const loaded = [...await loadedWith("routes/core.ts")];
-  assert.ok(loaded.some((specifier) => specifier.endsWith("/routes/direct_requests.ts")));
+  assert.ok(loaded.some((specifier) => specifier.endsWith("/routes/operation_requests.ts")));
   const needless = loaded.filter((specifier) => /^npm:.*zod|\/schemas\.ts$/.test(specifier));
   assert.deepEqual(needless, []);
 });
