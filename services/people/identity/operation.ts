@@ -3,6 +3,9 @@ import { Invalid, type ServiceError } from "../../kernel/errors.ts";
 import { describeIssue } from "../../kernel/validation/mod.ts";
 import { bounded, closed } from "../../kernel/validation/schemas.ts";
 import type { CommandDeclaration } from "./command_declaration.ts";
+import type { ToolDeclaration } from "./tool_declaration.ts";
+
+export type { ToolAdvice, ToolDeclaration, ToolHints, ToolList } from "./tool_declaration.ts";
 
 /** What an answer of an operation holds. */
 export interface Shown<Schema extends z.ZodType = z.ZodType> {
@@ -64,6 +67,8 @@ export interface Declaration<
   readonly refusals?: readonly Refusal[];
   /** The commands that call it. */
   readonly cli?: CommandDeclaration | readonly CommandDeclaration[];
+  /** The tool for models that shows it as it is. */
+  readonly mcp?: ToolDeclaration;
 }
 
 /** The outcome of an operation that made something. */
