@@ -48,6 +48,27 @@ export const COMMANDS: readonly OperationCommand[] = [{
   }],
   "hasBody": true,
 }, {
+  "at": "agent claims",
+  "about": "list the tickets that an agent holds, in all projects",
+  "http": "GET /v1/agents/{nick}/claims",
+  "parameters": [{ "usage": "<nick>", "field": "nick", "kind": "text" }],
+  "options": [{
+    "field": "page",
+    "flags": "--page <number>",
+    "about": "the page, from 1",
+    "kind": "number",
+  }, {
+    "field": "per_page",
+    "flags": "--per-page <number>",
+    "about": "items per page, at most 100",
+    "kind": "number",
+  }],
+  "columns": [["PROJECT", "{project}"], ["TICKET", "{ticket}"], ["WORKSPACE", "{workspace}"], [
+    "CLAIMED",
+    "{claimed_at}",
+  ], ["EXPIRES", "{expires_at}"]],
+  "items": "claims",
+}, {
   "at": "agent pause",
   "about": "refuse an agent's messages until it is resumed; its sessions stay",
   "http": "POST /v1/agents/{nick}/pause",
