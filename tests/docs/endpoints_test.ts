@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { Document } from "../support/api_document.ts";
 import { startProgram } from "../support/program.ts";
+import { withToolTables } from "../../scripts/tool_table.ts";
 import { readPage, readProjectPages, readUserPages, ROOT } from "./pages.ts";
 
 const METHODS = "GET|POST|PUT|PATCH|DELETE";
@@ -87,6 +88,12 @@ Deno.test("docs/projects/api.md names the lists that take no page, and no others
   const listed = Array.from(rows, ([, path = ""]) => path);
   assert.ok(listed.length > 20);
   assert.deepEqual(listed.filter((path) => !takesPage(path) && !named.includes(path)), []);
+});
+
+Deno.test("docs/mcp.md has the rows that `deno task reference` writes", async () => {
+  const page = await Deno.readTextFile(new URL("../../docs/mcp.md", import.meta.url));
+  const plain = (text: string) => text.replaceAll(/ +/g, " ").replaceAll(/-+/g, "-");
+  assert.equal(plain(page), plain(await withToolTables(page)));
 });
 
 /** Arguments of the tools for projects that a sentence names, and not the tables. */
