@@ -229,9 +229,9 @@ async function listen(
   { services, ircListeners, stop }: Daemon,
 ): Promise<Listening> {
   const { http } = connections;
-  const served = new ServedApi(services, async ({ app, streams, sharedPages }) => {
+  const served = new ServedApi(services, async (core) => {
     const { mountPages } = await import("../web/mod.ts");
-    mountPages(app, { services, projectApi, streams }, sharedPages);
+    mountPages(core, { services, projectApi, streams: core.streams });
   });
   const { projects: projectApi } = served;
   services.metricHistory.start();

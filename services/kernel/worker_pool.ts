@@ -1,3 +1,4 @@
+import process from "node:process";
 import { Unavailable } from "./errors.ts";
 import { BoundedQueue, type BoundedQueueOptions } from "./bounded_queue.ts";
 
@@ -453,6 +454,12 @@ export class WorkerPool<Request, Answer> {
 function reject<Request, Answer>(call: Call<Request, Answer>, error: unknown): void {
   call.signal?.removeEventListener("abort", call.onAbort);
   call.reject(error);
+}
+
+/** The processor time of this program so far, in milliseconds. */
+export function processorTime(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }
 
 function watch(ms: number, task: () => void): () => void {

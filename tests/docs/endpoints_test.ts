@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { Document } from "../support/api_document.ts";
+import { endpointPages } from "../../scripts/endpoint_tables.ts";
+import type { Document, Operation, Schema } from "../support/api_document.ts";
 import { startProgram } from "../support/program.ts";
 import { withToolTables } from "../../scripts/tool_table.ts";
 import { readPage, readProjectPages, readUserPages, ROOT } from "./pages.ts";
@@ -72,7 +73,8 @@ Deno.test("every endpoint that the documentation names exists, and docs/http.md 
 
 Deno.test("docs/projects/api.md names the lists that take no page, and no others", async () => {
   await using program = await startProgram();
-  const { paths } = await (await fetch(`${program.api}/openapi.json`)).json() as Document;
+  const document: Document = await (await fetch(`${program.api}/openapi.json`)).json();
+  const { paths, components } = document;
   const texts = await Promise.all(
     (await readProjectPages()).map(({ path }) => Deno.readTextFile(join(ROOT, path))),
   );
@@ -84,8 +86,9 @@ Deno.test("docs/projects/api.md names the lists that take no page, and no others
       name === "page"
     ) === true;
   assert.deepEqual(named.filter(takesPage), []);
-  const rows = text.matchAll(/^\| `GET (\/api\/[^`?]+)[^|]*\| lists /gm);
-  const listed = Array.from(rows, ([, path = ""]) => path);
+  const listed = Object.entries(paths).filter(([path, { get }]) =>
+    path.includes("/api/") && get !== undefined && isList(get, components.schemas)
+  ).map(([path]) => path.replace("/projects/{slug}/fossil", ""));
   assert.ok(listed.length > 20);
   assert.deepEqual(listed.filter((path) => !takesPage(path) && !named.includes(path)), []);
 });
@@ -94,6 +97,26 @@ Deno.test("docs/mcp.md has the rows that `deno task reference` writes", async ()
   const page = await Deno.readTextFile(new URL("../../docs/mcp.md", import.meta.url));
   const plain = (text: string) => text.replaceAll(/ +/g, " ").replaceAll(/-+/g, "-");
   assert.equal(plain(page), plain(await withToolTables(page)));
+});
+
+/** Whether an answer is nothing but lists, with how long they are. */
+function isList({ responses }: Operation, schemas: Document["components"]["schemas"]): boolean {
+  const resolved = (schema: Schema = {}): Schema =>
+    schema.$ref === undefined ? schema : resolved(schemas[schema.$ref.replace(/.*\//, "")]);
+  const answer = resolved(responses["200"]?.content?.["application/json"]?.schema);
+  const fields = Object.entries(answer.properties ?? {});
+  const isOfList = ([name, schema]: [string, Schema]) =>
+    resolved(schema).type === "array" || /^(?:total|page|per_page|total_pages)$/.test(name);
+  return answer.type === "array" || (fields.length > 0 && fields.every(isOfList));
+}
+
+Deno.test("the tables of endpoints are what `deno task reference` writes", async () => {
+  const plain = (text: string) => text.replace(/-{3,}/g, "---").replace(/\s+/g, " ");
+  const pages = await endpointPages();
+  assert.ok(pages.size > 5);
+  for (const [path, text] of pages) {
+    assert.equal(plain(await Deno.readTextFile(join(ROOT, path))), plain(text), path);
+  }
 });
 
 /** Arguments of the tools for projects that a sentence names, and not the tables. */

@@ -1,7 +1,7 @@
 import { arrange, messagesIn } from "./chat_arrange.ts";
-import { ChatJump } from "./chat_jump.ts";
-import { drawMessage } from "./chat_message.ts";
 import type { SentMessage } from "./sent_message.ts";
+import { answerTo, colorOf, countOf, linkTo } from "./chat_rules.ts";
+import { exactly, validTime } from "./time_ago.ts";
 
 /**
  * Messages on the page. Those at the end that the reader does not look at leave it for others, and
@@ -305,4 +305,101 @@ function show(element: HTMLElement): void {
   for (const other of document.querySelectorAll(".message.shown")) other.classList.remove("shown");
   element.classList.add("shown");
   element.scrollIntoView({ block: "center" });
+}
+
+/** The ways to the newest message, and to the first that the reader has not read. */
+class ChatJump {
+  readonly #toNewest: HTMLAnchorElement | null;
+  readonly #toUnread: HTMLAnchorElement | null;
+  readonly #hasNewest: () => boolean;
+  /** Messages that came while the reader looked at earlier ones. */
+  #missed = 0;
+
+  /** @param hasNewest whether the newest message is on the page */
+  constructor(chat: HTMLElement, hasNewest: () => boolean) {
+    this.#toNewest = chat.querySelector<HTMLAnchorElement>(".to-newest");
+    this.#toUnread = chat.querySelector<HTMLAnchorElement>(".to-unread");
+    this.#hasNewest = hasNewest;
+    const scroller = chat.querySelector<HTMLElement>(".chat-log");
+    this.#toNewest?.addEventListener("click", (event) => {
+      if (!this.#hasNewest() || scroller === null) return;
+      event.preventDefault();
+      scroller.scrollTop = 0;
+      scroller.focus({ preventScroll: true });
+    });
+    const first = chat.querySelector<HTMLElement>("#unread");
+    this.#toUnread?.addEventListener("click", (event) => {
+      event.preventDefault();
+      first?.scrollIntoView({ block: "start" });
+      scroller?.focus({ preventScroll: true });
+    });
+    if (first === null || scroller === null) return;
+    new IntersectionObserver(([entry]) => {
+      if (this.#toUnread === null || entry === undefined) return;
+      const isAbove = entry.boundingClientRect.top < (entry.rootBounds?.top ?? 0);
+      this.#toUnread.hidden = entry.isIntersecting || !isAbove;
+    }, { root: scroller }).observe(first);
+  }
+
+  /** Counts messages that came out of sight. */
+  note(count = 1): void {
+    this.#missed += count;
+    this.show(false);
+  }
+
+  /** Shows the way to the newest message, unless the reader is there. */
+  show(isAtEnd: boolean): void {
+    const isThere = isAtEnd && this.#hasNewest();
+    if (isThere) this.#missed = 0;
+    if (this.#toNewest === null) return;
+    this.#toNewest.hidden = isThere;
+    const count = this.#toNewest.querySelector("[data-missed]");
+    if (count === null) return;
+    count.textContent = this.#missed === 0 ? "" : `${countOf(this.#missed)} new`;
+  }
+}
+
+/**
+ * Draws a message that came over the stream, from the page's template of one. What somebody wrote
+ * only becomes text and values of attributes.
+ *
+ * @param template a message with every part that one can have
+ */
+function drawMessage(
+  template: HTMLTemplateElement,
+  id: string,
+  message: SentMessage,
+): HTMLElement {
+  const { nick, at, text = "", html, agent, program, action, operator, reply } = message;
+  const drawn = document.importNode(template.content, true).firstElementChild as HTMLElement;
+  const part = <Kind extends HTMLElement>(selector: string) => drawn.querySelector<Kind>(selector)!;
+  drawn.id = `m-${id}`;
+  drawn.classList.toggle("action", action ?? false);
+  drawn.dataset["at"] = at;
+  drawn.dataset["nick"] = nick;
+  if (program) drawn.dataset["program"] = "";
+  else delete drawn.dataset["program"];
+  const link = part<HTMLAnchorElement>(".at");
+  link.setAttribute("href", linkTo(id));
+  link.title = exactly(at);
+  part<HTMLTimeElement>("time").dateTime = validTime(at);
+  const name = part<HTMLAnchorElement>(".nick");
+  name.className = `nick color-${colorOf(nick)}`;
+  name.setAttribute("href", `/messages/${encodeURIComponent(nick)}`);
+  part(".nick bdi").textContent = nick;
+  if (!agent) drawn.querySelector(".who .icon")?.remove();
+  if (!operator) part(".via").remove();
+  const quoted = part<HTMLAnchorElement>(".quoted");
+  if (reply === undefined) quoted.remove();
+  else {
+    quoted.setAttribute("href", linkTo(reply));
+    quoted.dataset["answers"] = reply;
+  }
+  const said = part(".text");
+  if (html === undefined) said.textContent = text;
+  else said.innerHTML = html;
+  const answer = part<HTMLAnchorElement>(".answer");
+  answer.setAttribute("href", answerTo(id));
+  answer.setAttribute("aria-label", `Reply to ${nick}`);
+  return drawn;
 }

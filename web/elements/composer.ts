@@ -1,6 +1,4 @@
-import { showEntry } from "./chat_entry.ts";
-import { ComposerMemory } from "./composer_memory.ts";
-import { NameCompletion } from "./composer_names.ts";
+import { fetchPage } from "./live_parts.ts";
 
 /** The tallest field, in lines. */
 const MAX_ROWS = 12;
@@ -185,4 +183,114 @@ export class Composer {
 function channels(): string[] {
   const links = document.querySelectorAll<HTMLElement>("#own-channels + ul a");
   return Array.from(links, ({ dataset }) => dataset["place"] ?? "");
+}
+
+/** What says whether the reader is in the channel. */
+const PARTS = ["[data-membership]", "[data-own-places]"];
+
+/**
+ * After what may have been the first message of the reader in a channel: shows that they are in it,
+ * beside the channel's name and in the sidebar.
+ */
+async function showEntry(chat: HTMLElement): Promise<void> {
+  const membership = chat.querySelector<HTMLElement>("[data-membership]");
+  if (membership?.dataset["membership"] !== "out") return;
+  // The page of a channel that nobody was in has neither its messages nor its stream.
+  if (chat.dataset["empty"] !== undefined) return location.reload();
+  const page = await fetchPage().catch(() => null);
+  for (const selector of PARTS) {
+    const fresh = page?.querySelector<HTMLElement>(selector) ?? null;
+    const part = document.querySelector<HTMLElement>(selector);
+    if (fresh !== null && part !== null) part.replaceWith(document.adoptNode(fresh));
+  }
+}
+
+/** Texts that one can take up again, the newest last. */
+const MAX_SENT = 50;
+
+/** What one wrote on a page: a draft, and what was sent. It lasts as long as the browser's tab. */
+class ComposerMemory {
+  readonly #draftKey = `draft ${location.pathname}`;
+  readonly #sentKey = `sent ${location.pathname}`;
+  /** The place in what was sent; null outside of it. */
+  #place: number | null = null;
+  /** What was in the field before one went back. */
+  #unsent = "";
+
+  /** The text that was not sent. */
+  get draft(): string {
+    return sessionStorage.getItem(this.#draftKey) ?? "";
+  }
+
+  /** Keeps what is in the field. */
+  keep(text: string): void {
+    this.#place = null;
+    if (text === "") sessionStorage.removeItem(this.#draftKey);
+    else sessionStorage.setItem(this.#draftKey, text);
+  }
+
+  /** Notes a text that was sent. */
+  sent(text: string): void {
+    const texts = this.#sent().filter((other) => other !== text);
+    sessionStorage.setItem(this.#sentKey, JSON.stringify([...texts, text].slice(-MAX_SENT)));
+    this.keep("");
+  }
+
+  /**
+   * The text before, or after, the one in the field; null at the end.
+   *
+   * @param now what is in the field
+   */
+  step(by: -1 | 1, now: string): string | null {
+    const texts = this.#sent();
+    if (this.#place === null) this.#unsent = now;
+    const place = (this.#place ?? texts.length) + by;
+    if (place < 0 || place > texts.length) return null;
+    this.#place = place;
+    return texts[place] ?? this.#unsent;
+  }
+
+  #sent(): string[] {
+    const stored: unknown = JSON.parse(sessionStorage.getItem(this.#sentKey) ?? "[]");
+    return Array.isArray(stored) ? stored.map(String) : [];
+  }
+}
+
+/** Completes the word before the cursor of a field; the next time, with the next that fits. */
+class NameCompletion {
+  readonly #field: HTMLTextAreaElement;
+  /** The words to complete, the likeliest first; one may come twice. */
+  readonly #words: () => string[];
+  /** The words that the last Tab could mean, and the one that it wrote. */
+  #choice: { readonly start: number; readonly words: string[]; index: number } | null = null;
+
+  constructor(field: HTMLTextAreaElement, words: () => string[]) {
+    this.#field = field;
+    this.#words = words;
+  }
+
+  /** Forgets the last word, because somebody writes on. */
+  end(): void {
+    this.#choice = null;
+  }
+
+  /** @returns whether there is a word that fits */
+  next(): boolean {
+    const { value, selectionStart: cursor } = this.#field;
+    if (this.#choice === null) {
+      const start = /(?<![^\s@])[^\s@]*$/.exec(value.slice(0, cursor))?.index ?? cursor;
+      const begun = value.slice(start, cursor).toLowerCase();
+      if (begun === "") return false;
+      const words = [...new Set(this.#words())]
+        .filter((word) => word.toLowerCase().startsWith(begun));
+      if (words.length === 0) return false;
+      this.#choice = { start, words, index: -1 };
+    }
+    const { start, words } = this.#choice;
+    this.#choice.index = (this.#choice.index + 1) % words.length;
+    const word = words[this.#choice.index] ?? "";
+    const ending = start === 0 && !/^[/#]/.test(word) ? ": " : " ";
+    this.#field.setRangeText(word + ending, start, cursor, "end");
+    return true;
+  }
 }

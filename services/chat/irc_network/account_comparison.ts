@@ -3,7 +3,7 @@ import type { AccountDirectory } from "../../people/identity/mod.ts";
 import { foldCase } from "../../engines/irc/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
-import type { NameLocks } from "./name_locks.ts";
+import type { NameLocks } from "./name_leases.ts";
 import type { NetworkAccount, NetworkAccounts } from "./network.ts";
 import type { NetworkPassphrases } from "./passphrases.ts";
 

@@ -2,7 +2,6 @@ import { Buffer } from "node:buffer";
 import type { Connect, LineConnection } from "../bridge/mod.ts";
 import { closeQuietly } from "../../kernel/body_until.ts";
 import { type Scheduler, systemScheduler } from "../../kernel/scheduler.ts";
-import { explainCertificate } from "./certificate_fault.ts";
 
 /** How long a server may take to accept a connection, TLS included. */
 const CONNECT_MILLISECONDS = 10_000;
@@ -216,4 +215,41 @@ const decoder = new TextDecoder();
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** What helps against a fault of a network's certificate, by the runtime's word for the fault. */
+const REMEDIES: readonly (readonly [RegExp, (serverName: string) => string])[] = [
+  [
+    /UnknownIssuer/,
+    () =>
+      "The network's certificate is from no authority that muster trusts: name its file in irc.tls.ca",
+  ],
+  [
+    /NotValidForName|not valid for name/,
+    (serverName) =>
+      `The network's certificate is not for "${serverName}": name the host that it is for in ` +
+      "irc.tls.server_name",
+  ],
+  [
+    /CaUsedAsEndEntity/,
+    () =>
+      "The network's certificate is that of an authority: make one with basicConstraints=CA:FALSE",
+  ],
+  [/Expired/, () => "The network's certificate has expired: renew it"],
+];
+
+/**
+ * Says what helps if a TLS handshake failed because of the server's certificate.
+ *
+ * @param error the error of the handshake
+ * @param serverName the name that the certificate must be for
+ * @returns an error that says so, or the error itself
+ */
+function explainCertificate(error: unknown, serverName: string): unknown {
+  const [, fault] = error instanceof Error
+    ? /invalid peer certificate: (.*)/s.exec(error.message) ?? []
+    : [];
+  if (fault === undefined) return error;
+  const [, remedy] = REMEDIES.find(([pattern]) => pattern.test(fault)) ?? [];
+  return remedy === undefined ? error : new Error(remedy(serverName), { cause: error });
 }

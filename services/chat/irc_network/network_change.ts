@@ -2,7 +2,7 @@ import type { AccountChange } from "../../people/agents/mod.ts";
 import type { Database, Statement } from "../../engines/database/mod.ts";
 import type { AccountSync } from "./account_sync.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
-import type { NameLocks } from "./name_locks.ts";
+import type { NameLocks } from "./name_leases.ts";
 
 export interface NetworkChangeOptions {
   readonly database: Pick<Database, "commit">;

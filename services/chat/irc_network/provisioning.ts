@@ -5,7 +5,7 @@ import { type AccountDirectory, newSecret } from "../../people/identity/mod.ts";
 import type { AccountSync } from "./account_sync.ts";
 import { BLANK, type Ledger, type LedgerEntry } from "./ledger.ts";
 import { belongsElsewhere, isForeign } from "./marks.ts";
-import type { NameLocks } from "./name_locks.ts";
+import type { NameLocks } from "./name_leases.ts";
 import type { NetworkAccount, NetworkAccounts } from "./network.ts";
 import { NetworkChange } from "./network_change.ts";
 import type { NetworkPassphrases } from "./passphrases.ts";

@@ -1,10 +1,15 @@
-import type { Kysely } from "kysely";
+import type { Compilable, Kysely } from "kysely";
 import { Unavailable } from "../../kernel/errors.ts";
-import { type Change, type Committed, statement } from "./change.ts";
-import type { Directory } from "./directory.ts";
 import type { FollowedTable, ReadOnTable } from "./followed.ts";
-import type { Trim } from "./journal.ts";
-import type { AppendedEvent, Outcome, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
+import type { NewEvent, Trim } from "./journal.ts";
+import type {
+  AppendedEvent,
+  Outcome,
+  SqlValue,
+  Statement,
+  WriteRequest,
+  WriteResponse,
+} from "./protocol.ts";
 import { Duplicate, Unchanged } from "./refusal.ts";
 import type { Tables } from "./schema.ts";
 import type { Peers, Store, StoreWriter, Told } from "./store.ts";
@@ -437,4 +442,49 @@ export class Database {
       }
     }
   }
+}
+
+/** What one transaction writes. */
+export interface Change {
+  readonly statements?: readonly Statement[];
+  readonly events?: readonly NewEvent[];
+}
+
+/** What a committed transaction did; see {@linkcode Outcome}. */
+export type Committed = Pick<Outcome, "changes" | "sequence">;
+
+/**
+ * Turns a query into a statement of a transaction.
+ *
+ * @param query an insert, update or delete, built with {@link Database.tables}
+ * @param options `mustChange` rolls back the transaction if the statement changes no row;
+ * `committed` is called once the transaction is on disk
+ */
+export function statement(
+  query: Compilable,
+  options: { mustChange?: boolean; committed?: (changes: number) => void } = {},
+): Statement {
+  const { sql, parameters } = query.compile();
+  return {
+    sql,
+    parameters: parameters as readonly SqlValue[],
+    mustChange: options.mustChange ?? false,
+    ...(options.committed === undefined ? {} : { committed: options.committed }),
+  };
+}
+
+/**
+ * Rows held in memory, for code that cannot wait for a read. The statements that change these rows
+ * keep them current: see {@linkcode Statement.committed}.
+ */
+export interface Directory {
+  /** The tables whose rows it holds. */
+  readonly tables: readonly FollowedTable[];
+  /** Reads all of its rows and replaces the earlier ones. */
+  load(): Promise<void>;
+  /**
+   * Tells its listeners what the last load has changed. Every directory is loaded by then, but the
+   * first load is not announced. It must not throw.
+   */
+  announce?(): void;
 }

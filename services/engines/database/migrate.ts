@@ -1,6 +1,6 @@
-import { DatabaseSync } from "node:sqlite";
-import { configureConnection } from "./connection.ts";
 import { type Migration, sqliteSql } from "./migration.ts";
+import { DatabaseSync } from "node:sqlite";
+import { configureConnection } from "./writer.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { reasonOfSqlite } from "./sqlite/mod.ts";
 

@@ -1,8 +1,6 @@
 /** The app database, in a SQLite file or in PostgreSQL. */
 export { type ChainedRow, eventHash } from "./chain.ts";
-export { type Change, type Committed, statement } from "./change.ts";
-export { Database } from "./database.ts";
-export type { Directory } from "./directory.ts";
+export { type Change, type Committed, Database, type Directory, statement } from "./database.ts";
 export type { ReadOnTable, ToldRow } from "./followed.ts";
 export { DAMAGED, type JournalKey, type NewEvent, type Trim } from "./journal.ts";
 export { DatabaseError, migrate, SCHEMA_VERSION } from "./migrate.ts";

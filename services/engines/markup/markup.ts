@@ -1,13 +1,16 @@
-import process from "node:process";
 import { Unavailable } from "../../kernel/errors.ts";
 import { BoundedMap } from "../../kernel/bounded_map.ts";
 import { TokenBucket } from "../../kernel/token_bucket.ts";
-import { startThread, WorkerPool, type WorkerPort } from "../../kernel/worker_pool.ts";
+import {
+  processorTime,
+  startThread,
+  WorkerPool,
+  type WorkerPort,
+} from "../../kernel/worker_pool.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
-import { Failures } from "./failures.ts";
-import { languageOf } from "./languages.ts";
 import { plainHtml } from "./plain.ts";
 import type { Source } from "./render.ts";
+import { createHash } from "node:crypto";
 
 export interface MarkupOptions {
   readonly scheduler: Scheduler;
@@ -177,14 +180,99 @@ export class Markup {
   }
 }
 
-/** The processor time of this program, in milliseconds. */
-function processorTime(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
-}
-
 /** @throws Unavailable if no thread can start */
 function startMarkupWorker(): WorkerPort {
   const url = new URL("./markup_worker.ts", import.meta.url);
   return startThread(() => new Worker(url, { type: "module", name: "markup" }));
+}
+
+/** How long a failure is remembered, in milliseconds: load may have caused it. */
+const REMEMBERED_MS = 60_000;
+/** Most remembered failures; each takes about 200 bytes. */
+const MAX_REMEMBERED = 1000;
+
+/** Texts that could not be rendered a moment ago, by their keys. */
+class Failures {
+  readonly #now: () => number;
+  /** Unix milliseconds of each failure by the key's digest. */
+  readonly #times = new BoundedMap<string, number>(MAX_REMEMBERED);
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  has(key: string): boolean {
+    if (this.#times.size === 0) return false;
+    const digest = digestOf(key);
+    const time = this.#times.get(digest);
+    if (time === undefined) return false;
+    // A time in the future means that the clock was set back.
+    if (time <= this.#now() && this.#now() < time + REMEMBERED_MS) return true;
+    this.#times.delete(digest);
+    return false;
+  }
+
+  add(key: string): void {
+    this.#times.set(digestOf(key), this.#now());
+  }
+}
+
+function digestOf(key: string): string {
+  return createHash("sha256").update(key).digest("base64");
+}
+
+/** Languages of code by the endings of file names, as `highlight.js` calls them. */
+const BY_ENDING: ReadonlyMap<string, string> = new Map([
+  ...named("bash", "sh bash zsh ksh"),
+  ...named("c", "c h"),
+  ...named("cpp", "cc cpp cxx hpp hh hxx ino"),
+  ...named("csharp", "cs"),
+  ...named("css", "css"),
+  ...named("diff", "diff patch"),
+  ...named("go", "go"),
+  ...named("graphql", "graphql gql"),
+  ...named("ini", "ini toml cfg conf editorconfig gitconfig npmrc"),
+  ...named("java", "java"),
+  ...named("javascript", "js mjs cjs jsx"),
+  ...named("json", "json jsonc json5 webmanifest map"),
+  ...named("kotlin", "kt kts"),
+  ...named("less", "less"),
+  ...named("lua", "lua"),
+  ...named("makefile", "mk mak"),
+  ...named("markdown", "md markdown mkd"),
+  ...named("objectivec", "m mm"),
+  ...named("perl", "pl pm t"),
+  ...named("php", "php phtml"),
+  ...named("python", "py pyi pyw"),
+  ...named("r", "r"),
+  ...named("ruby", "rb rake gemspec"),
+  ...named("rust", "rs"),
+  ...named("scss", "scss"),
+  ...named("sql", "sql"),
+  ...named("swift", "swift"),
+  ...named("typescript", "ts mts cts tsx"),
+  ...named("vbnet", "vb"),
+  ...named("wasm", "wat"),
+  ...named("xml", "xml html htm xhtml svg xsl xsd plist rss atom ejs hbs vue"),
+  ...named("yaml", "yml yaml"),
+]);
+
+/** Languages by whole names of files, in lower case. */
+const BY_NAME: ReadonlyMap<string, string> = new Map([
+  ...named("makefile", "makefile gnumakefile"),
+  ...named("bash", ".bashrc .profile .zshrc configure"),
+  ...named("ruby", "gemfile rakefile"),
+  ...named("json", ".eslintrc .babelrc .prettierrc"),
+  ...named("ini", ".gitconfig .npmrc .editorconfig"),
+]);
+
+function named(language: string, names: string): [string, string][] {
+  return names.split(" ").map((name) => [name, language]);
+}
+
+/** The language of a file by its name; null if it is not known. */
+export function languageOf(path: string): string | null {
+  const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
+  const ending = name.slice(name.lastIndexOf(".") + 1);
+  return BY_NAME.get(name) ?? (name.includes(".") ? BY_ENDING.get(ending) : undefined) ?? null;
 }

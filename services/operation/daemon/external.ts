@@ -1,6 +1,16 @@
-import type { Roster } from "../../people/agents/mod.ts";
+import type { Roster, Sessions } from "../../people/agents/mod.ts";
 import { BridgeVoices } from "../../chat/bots/mod.ts";
-import type { Bridge, BridgeNodes, BridgeOptions, Connect } from "../../chat/bridge/mod.ts";
+import {
+  type Bridge,
+  type BridgeNodes,
+  type BridgeOptions,
+  type Connect,
+  NodeBridges,
+  readChannelName,
+  SharedChannels,
+  StoredLines,
+  StoredVisits,
+} from "../../chat/bridge/mod.ts";
 import {
   bridgeNickOf,
   type Config,
@@ -25,16 +35,15 @@ import {
   openNetwork,
   ServicesNetwork,
 } from "../../chat/irc_network/mod.ts";
-import { foldCase } from "../../engines/irc/mod.ts";
+import { type ChannelStanding, foldCase, type UserIdentity } from "../../engines/irc/mod.ts";
 import { ReadMarkers } from "../../chat/irc_server/mod.ts";
-import { openBridgeNodes } from "./bridge_nodes.ts";
 import type { IrcHost } from "./irc_host.ts";
 import { networkSpeakers } from "./irc_speakers.ts";
 import { NetworkCommands } from "./network_commands.ts";
-import { NetworkView } from "./network_view.ts";
 import { StartError } from "./options.ts";
 import { accountRate, openAgentDirectory, openPeople, type People } from "./people.ts";
 import type { Stores } from "./stores.ts";
+import type { UserDirectory } from "../../chat/irc_server/virtual_users/mod.ts";
 
 /** The salt of the passphrase of the bridge's own account. */
 const BRIDGE_SALT = "bridge ";
@@ -295,4 +304,94 @@ function bridgeEars(
 function networkUrl({ irc: { addr, tls, public_address } }: Config): string {
   const address = parseAddress(public_address === "" ? addr : public_address);
   return address === null ? "" : `${tls.enabled ? "ircs" : "irc"}://${formatAddress(address)}`;
+}
+
+/** How long lines of channels are gathered for one transaction while many come, in milliseconds. */
+const GATHER_MILLISECONDS = 5;
+
+/** Opens what this node's bridge shares with those of other nodes; null without nodes. */
+async function openBridgeNodes(stores: Stores): Promise<BridgeNodes | null> {
+  const { config, database, nodes, leadership } = stores;
+  const { self } = nodes;
+  if (self === null || !config.bridge.enabled) return null;
+  const lines = new StoredLines(database);
+  const peers = await NodeBridges.open({
+    database,
+    self: { node: self, nick: bridgeNickOf(config), account: bridgeAccountOf(config) },
+  });
+  return {
+    peers,
+    channels: await SharedChannels.open(database, config.bridge.channels.map(readChannelName)),
+    lines,
+    seen: await lines.newest(),
+    visits: new StoredVisits(database),
+    isLeading: () => leadership.isLeading,
+    gatherMilliseconds: GATHER_MILLISECONDS,
+    onWrote(listener) {
+      const ends = [database.onPeerWrote(listener), database.onPeersLooked(() => listener(null))];
+      return () => ends.forEach((end) => end());
+    },
+  };
+}
+
+/** The account of the bridge on its network; null if it logs in to none. */
+function bridgeAccountOf(config: Config): string | null {
+  const { bridge: { account }, irc: { ergo } } = config;
+  if (account !== "") return account;
+  return ergo.api_addr === "" ? null : bridgeNickOf(config);
+}
+
+/** Everybody's relation to channels while there is no bridge. */
+const UNKNOWN_STANDING: ChannelStanding = {
+  exists: false,
+  member: false,
+  visible: true,
+  refusal: null,
+};
+
+/**
+ * The users of an external IRC network, as far as the bridge sees them; nobody before a bridge is
+ * attached. It is read-only.
+ */
+class NetworkView implements Sessions, UserDirectory {
+  #bridge: Bridge | null = null;
+
+  /** Uses this bridge from now on. */
+  attach(bridge: Bridge | null): void {
+    this.#bridge = bridge;
+  }
+
+  isOnline(account: string): boolean {
+    return this.#bridge?.sees(account) ?? false;
+  }
+
+  isMember(account: string, channel: string): boolean {
+    return this.#bridge?.sees(account, channel) ?? false;
+  }
+
+  standing({ nick }: UserIdentity, channel: string): ChannelStanding {
+    return this.#bridge?.standing(nick, channel) ?? UNKNOWN_STANDING;
+  }
+
+  isAlone(account: string, channel: string): boolean {
+    return this.#bridge?.isAlone(account, channel) ?? false;
+  }
+
+  findUser(): null {
+    return null;
+  }
+
+  addUser(): null {
+    return null;
+  }
+
+  disconnectAccount(): number {
+    return 0;
+  }
+
+  freeNick(): void {}
+
+  forgetAccount(): void {}
+
+  claimChannels(): void {}
 }

@@ -18,7 +18,16 @@ import { BotPort } from "../../chat/bots/mod.ts";
 import { HaltCommands } from "../control/mod.ts";
 import { QuestionCommands } from "../../oversight/questions/mod.ts";
 import { PrivateFeed } from "../../chat/chats/mod.ts";
-import { type InboxDoor, ReturnNotices } from "../../chat/inboxes/mod.ts";
+import {
+  type InboxDoor,
+  Inboxes,
+  type InboxesOptions,
+  InboxPosts,
+  InboxStore,
+  MissedMessages,
+  NodeInboxes,
+  ReturnNotices,
+} from "../../chat/inboxes/mod.ts";
 import {
   StoredCalls,
   StoredHomes,
@@ -30,8 +39,7 @@ import type { IdentityServices } from "../../people/identity/mod.ts";
 import type { IrcObserver, ObservedMessage } from "../../engines/irc/mod.ts";
 import { IrcModeration } from "../../chat/irc_server/mod.ts";
 import type { IrcSpeakers } from "./irc_speakers.ts";
-import { openInboxes } from "./inboxes.ts";
-import { loginLimits, type Stores } from "./stores.ts";
+import { loginLimits, retentionOf, type Stores } from "./stores.ts";
 
 /** The agents, who of them is halted, and how much each may say. */
 export interface AgentDirectory {
@@ -258,4 +266,44 @@ function takeCommand(
   const account = message.isRelayed ? null : sender;
   haltCommands.take({ nick, account, channel, text });
   questionCommands.take({ nick, account, channel, text, answered });
+}
+
+/** Opens the inboxes of agents. Of several nodes, the one that leads keeps them. */
+async function openInboxes(
+  { config, database, identity: { identity, accounts }, nodes, leadership, scheduler, log }: Stores,
+  people: Pick<InboxesOptions, "roster" | "hears" | "isOnline" | "returns">,
+  started: AsyncDisposableStack,
+): Promise<InboxDoor> {
+  const { age } = retentionOf(config);
+  const guard = () => leadership.guard();
+  const make = () =>
+    new Inboxes({
+      ...people,
+      identity,
+      queueTime: config.inboxes.queue_hours * 60 * 60 * 1000 || null,
+      accounts,
+      bridgeNick: bridgeNickOf(config),
+      store: config.irc.history.persist
+        ? new InboxStore({ database, age, scheduler, log, guard })
+        : null,
+      scheduler,
+      log,
+    });
+  if (nodes.self === null) {
+    const inboxes = make();
+    started.defer(() => inboxes.stop());
+    inboxes.start();
+    return inboxes;
+  }
+  const inboxes = new NodeInboxes({
+    ...people,
+    make,
+    posts: await InboxPosts.open(database),
+    missed: new MissedMessages({ isLed: () => nodes.leader !== null, clock: scheduler.now }),
+    scheduler,
+    log,
+  });
+  leadership.add(inboxes);
+  started.defer(() => inboxes.stop());
+  return inboxes;
 }

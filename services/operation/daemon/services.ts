@@ -12,7 +12,7 @@ import type {
   Tokens,
   WebSessions,
 } from "../../people/identity/mod.ts";
-import type { InboxDoor } from "../../chat/inboxes/mod.ts";
+import type { InboxDoor, ReturnWays } from "../../chat/inboxes/mod.ts";
 import type { IrcServer } from "../../engines/irc/mod.ts";
 import type { IrcBans } from "../../chat/irc_server/bans/mod.ts";
 import type { LedgerServices } from "../../models/ledger/mod.ts";
@@ -33,11 +33,11 @@ import { HaltNotices } from "./halt_notices.ts";
 import { type Messaging, openMessaging } from "./messaging.ts";
 import { openModels } from "./models.ts";
 import { type NeedServices, openNeeds } from "./needs.ts";
-import { returnWays } from "./return_ways.ts";
 import type { IrcHost } from "./irc_host.ts";
 import { type Figures, openFigures } from "./figures.ts";
 import type { DaemonOptions } from "./options.ts";
 import { projectsFolderOf, type Stores } from "./stores.ts";
+import type { People } from "./people.ts";
 
 /** The services behind HTTP and MCP. */
 export interface Services extends Messaging, NeedServices, Figures {
@@ -253,4 +253,50 @@ function makeHaltNotices(
     scheduler,
     log,
   });
+}
+
+interface ReturnWaysOptions {
+  readonly people: Pick<People, "virtualUsers" | "privateFeed" | "isOnline">;
+  /** Null on an external network. */
+  readonly server: Pick<IrcServer, "accounts" | "notify" | "clients"> | null;
+  readonly bridge: Pick<Bridge, "tell"> | null;
+  readonly bridgeNick: string;
+  readonly log: Log;
+}
+
+/**
+ * How people learn of their messages that came back. On an external network, which keeps their
+ * conversations, the bridge writes to them.
+ */
+function returnWays(
+  { people, server, bridge, bridgeNick, log }: ReturnWaysOptions,
+): ReturnWays {
+  const { virtualUsers, privateFeed, isOnline } = people;
+  return {
+    note(agent, accountId, text) {
+      const other = virtualUsers.identityOf(agent.id);
+      const own = virtualUsers.identityOf(accountId);
+      if (server === null || other === null || own === null) return;
+      privateFeed.add(other, own, server.accounts.note(other, own, text));
+    },
+    nicksOf(account) {
+      if (server === null) return isOnline(account) ? [account] : [];
+      return server.clients().flatMap((client) =>
+        client.nick !== null && client.account === account ? [client.nick] : []
+      );
+    },
+    say(nick, text) {
+      if (server !== null) return server.notify(nick, text, bridgeNick);
+      const line = {
+        speaker: null,
+        account: null,
+        lines: [text],
+        isEnvelope: false,
+        isNotice: true,
+      };
+      bridge?.tell(nick, line).catch((error: unknown) => {
+        log.warn("Somebody could not be told that a message came back", { nick, error });
+      });
+    },
+  };
 }

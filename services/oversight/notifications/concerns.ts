@@ -1,14 +1,13 @@
 import { TextSet } from "../../engines/fossil/front/mod.ts";
 import type { Account, AccountDirectory } from "../../people/identity/mod.ts";
 import type { HeldProject, Project, ProjectRepositories } from "../../work/projects/mod.ts";
-import type { ReviewStore } from "../../work/reviews/mod.ts";
-import type { Claims } from "../../work/tickets/mod.ts";
+import type { Comment, ReviewStore } from "../../work/reviews/mod.ts";
+import type { Claim, Claims } from "../../work/tickets/mod.ts";
 import type { Workspaces } from "../../work/workspaces/mod.ts";
-import type { Concern } from "./concern.ts";
-import { actorName, type ProjectEvent } from "./events.ts";
-import { excerpt, listed, oneLine, quoted, short } from "./texts.ts";
-import { TicketConcerns } from "./ticket_concerns.ts";
-import { ReviewConcerns } from "./review_concerns.ts";
+import { actorName, isByMuster, type ProjectEvent } from "./events.ts";
+import { excerpt, listed, mentioned, oneLine, quoted, short } from "./lines.ts";
+import type { About, AddressedKind } from "../../chat/inboxes/mod.ts";
+import type { Ticket } from "../../engines/fossil/mod.ts";
 
 export interface ConcernsOptions {
   readonly accounts: Pick<AccountDirectory, "find" | "get">;
@@ -196,4 +195,199 @@ function isOwn(event: ProjectEvent, { id, name }: Account): boolean {
     return ("by" in data ? data.by : "user" in data ? data.user : null) === name;
   }
   return false;
+}
+
+/** The notification of one account about an event. */
+export interface Concern {
+  /** The account's internal id, or its name. */
+  readonly to: { readonly key: string } | { readonly name: string };
+  readonly kind: Exclude<AddressedKind, "message">;
+  /** Who caused it. */
+  readonly from: string;
+  readonly text: string;
+  /** Whether it reports a failure, which no summary of other lines may hide. */
+  readonly isFailure?: boolean;
+  readonly about?: Omit<About, "project">;
+}
+
+type ReviewEvent = Extract<ProjectEvent, { readonly type: "project.review" }>;
+
+/** Most characters of a path in a text. */
+const MAX_PATH = 120;
+
+/** Finds the accounts that a change of a review concerns: its author or its reviewers. */
+class ReviewConcerns {
+  readonly #store: ReviewStore;
+
+  constructor(store: ReviewStore) {
+    this.#store = store;
+  }
+
+  async of(project: Project, { data, cause }: ReviewEvent): Promise<readonly Concern[]> {
+    const { id: number, title, status, round, action, by: from, comment } = data;
+    const review = await this.#store.find(project.id, number);
+    if (review === null) return [];
+    const name = `review ${number}${quoted(title)}`;
+    const said = comment === null ? null : await this.#store.comment(review, comment);
+    const about = {
+      review: number,
+      ...(review.workspace === null ? {} : { workspace: review.workspace.name }),
+    };
+    const entry = { kind: "review", from, about } as const;
+    const author = { key: review.author.key };
+    const toAuthor = (text: string): Concern => ({ ...entry, to: author, text });
+    const toReviewers = (text: string) =>
+      data.reviewers.map((reviewer): Concern => ({ ...entry, to: { name: reviewer }, text }));
+    const spoken = action === "created" ? `${title}\n${review.description}` : said?.body ?? "";
+    const place = said === null ? "" : placeOf(said);
+    const mentions = mentioned(spoken).map((mention): Concern => ({
+      ...entry,
+      kind: "mention",
+      to: { name: mention },
+      text: `${from} mentioned you in ${name}${place}${
+        excerpt(action === "created" ? review.description : spoken)
+      }`,
+    }));
+    switch (action) {
+      case "commented": {
+        const text = `${from} commented on ${name}${place}${excerpt(said?.body ?? "")}`;
+        const speakers = await this.#store.commenters(review);
+        const others = [...await this.#store.reviewers(review), ...speakers]
+          .map((key): Concern => ({ ...entry, to: { key }, text }));
+        const isAuthors = said?.author.key === review.author.key;
+        return [toAuthor(text), ...mentions, ...(isAuthors ? others : [])];
+      }
+      case "approved": {
+        const rest = status === "approved" ? "" : "; it needs more approvals";
+        return [toAuthor(`${from} has approved ${name}${rest}`), ...mentions];
+      }
+      case "changes_requested": {
+        const text = `${from} asks for changes in ${name}${excerpt(said?.body ?? "")}`;
+        return [toAuthor(text), ...mentions];
+      }
+      case "created":
+      case "requested":
+        return [...toReviewers(`${from} asks for your verdict on ${name}`), ...mentions];
+      case "request_withdrawn":
+        return toReviewers(`${from} no longer asks for your verdict on ${name}`);
+      case "round": {
+        const text = `${from} has changed ${name}: round ${round} waits for your verdict`;
+        const judges = await this.#store.reviewers(review);
+        return [...toReviewers(text), ...judges.map((key) => ({ ...entry, to: { key }, text }))];
+      }
+      case "merged":
+        // Without a request as its cause, the landing queue made and reports the merge.
+        if (cause === null) return [];
+        return [toAuthor(`${from} has merged ${name}`)];
+      case "closed":
+        return [toAuthor(`${from} has closed ${name} without a merge`)];
+      default:
+        return [];
+    }
+  }
+}
+
+/** The file and line of a comment, after a comma; empty if it is about the whole review. */
+function placeOf({ path, line }: Comment): string {
+  if (path === null || path === "") return "";
+  return `, ${oneLine(path, MAX_PATH)}${line === null ? "" : `:${line}`}`;
+}
+
+type TicketEvent = Extract<ProjectEvent, { readonly type: "project.ticket" }>;
+
+interface TicketConcernsOptions {
+  readonly accounts: Pick<AccountDirectory, "get">;
+  readonly repositories: Pick<ProjectRepositories, "read">;
+  readonly claims: Pick<Claims, "active">;
+}
+
+/** The field with a comment, and the one with the description. */
+const COMMENT = "icomment";
+const DESCRIPTION = "comment";
+
+/** The fields whose values stay, and all with text. */
+const WORDING = ["title", DESCRIPTION];
+const TEXTS = [...WORDING, COMMENT];
+
+/**
+ * Finds the accounts that a change of a ticket concerns: the holder of its claim, the accounts that
+ * its text mentions with `@`, and earlier commenters, whom a comment answers.
+ */
+export class TicketConcerns {
+  readonly #options: TicketConcernsOptions;
+
+  constructor(options: TicketConcernsOptions) {
+    this.#options = options;
+  }
+
+  /** The name of a ticket in a text. */
+  async nameOf(project: Project, ticket: string): Promise<string> {
+    const { repositories } = this.#options;
+    const read = repositories.read(project, (repository) => repository.resolveTicket(ticket));
+    const { title } = await read.catch(() => ({ title: "" }));
+    return `ticket ${short(ticket)}${quoted(title)}`;
+  }
+
+  async of(project: Project, event: TicketEvent): Promise<readonly Concern[]> {
+    // Of the landing on which muster comments, the author knows already.
+    if (isByMuster(event)) return [];
+    const { data } = event;
+    const { ticket, title, user: from, fields, status } = data;
+    const claim = this.#claimAt(project, event);
+    const hasText = fields.some((field) => TEXTS.includes(field));
+    if (claim === null && !hasText) return [];
+    const about = { ticket };
+    const name = `ticket ${short(ticket)}${quoted(title)}`;
+    const changed = `${from} has changed ${name}, which you hold: ${status}`;
+    const toHolder = (text: string) =>
+      claim === null
+        ? []
+        : [{ to: { key: claim.holder.key }, kind: "answer", from, text, about } as const];
+    if (!hasText) return toHolder(changed);
+    const { comments, changes } = await this.#options.repositories.read(
+      project,
+      (repository) => repository.ticket(ticket),
+    );
+    const { comment, text, mentions } = textsOf(changes, data.uuid);
+    const said = `${from} commented on ${name}${excerpt(comment)}`;
+    const entry = { from, text: said, about };
+    const speakers = comment === ""
+      ? []
+      : [...new Set([changes[0]?.user ?? "", ...comments.map(({ user }) => user)])];
+    const mention = comment !== "" ? said : `${from} mentioned you in ${name}${excerpt(text)}`;
+    return [
+      ...toHolder(comment === "" ? changed : said),
+      ...mentions.map((one): Concern => ({
+        ...entry,
+        text: mention,
+        to: { name: one },
+        kind: "mention",
+      })),
+      ...speakers.filter((one) => one !== "")
+        .map((one): Concern => ({ ...entry, to: { name: one }, kind: "answer" })),
+    ];
+  }
+
+  /** The claim that holds the ticket now, if it did so before the change. */
+  #claimAt(project: Project, { time, data }: TicketEvent): Claim | null {
+    const claim = data.is_new ? null : this.#options.claims.active(project, data.ticket);
+    return claim !== null && claim.claimedAt <= Date.parse(time) ? claim : null;
+  }
+}
+
+/**
+ * The comment of a change and its description of the ticket, each empty if the change has none, and
+ * the names that the change mentions. The title and the description mention a name only once.
+ */
+function textsOf(changes: Ticket["changes"], uuid: string) {
+  const index = changes.findIndex((change) => change.uuid === uuid);
+  const valuesOf = (change: Ticket["changes"][number] | undefined, names: readonly string[]) =>
+    (change?.fields ?? []).filter(({ name }) => names.includes(name)).map(({ value }) => value);
+  const change = changes[index];
+  const [comment = ""] = valuesOf(change, [COMMENT]);
+  const before = changes.slice(0, Math.max(index, 0)).flatMap((one) => valuesOf(one, WORDING));
+  const known = new Set(mentioned(before.join("\n")));
+  const added = mentioned(valuesOf(change, WORDING).join("\n")).filter((name) => !known.has(name));
+  const [text = ""] = valuesOf(change, [DESCRIPTION]);
+  return { comment, text, mentions: [...new Set([...mentioned(comment), ...added])] };
 }

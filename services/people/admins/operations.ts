@@ -35,6 +35,11 @@ export const listAdmins = serverOperation(
     input: z.object({}),
     ok: { schema: z.array(accountSchema), description: "The admins, by name" },
     refusals: [unknown],
+    cli: {
+      at: "admin list",
+      about: "list all admins",
+      columns: ["username", "CREATED: {created_at}"],
+    },
   },
   async (services: AdminServices) =>
     new SerializedJson(await writeArray(await present(services).list(), JSON.stringify)),
@@ -78,6 +83,11 @@ export const deleteAdmin = serverOperation(
     input: byName,
     done: "Removed",
     refusals: [unknown, { error: Conflict }],
+    cli: {
+      at: "admin remove <name:username>",
+      about: "remove an admin with its sessions and tokens",
+      aliases: ["delete"],
+    },
   },
   (services: AdminServices, { username }, { caller }) => present(services).delete(username, caller),
 );

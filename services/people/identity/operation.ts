@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Invalid, type ServiceError } from "../../kernel/errors.ts";
 import { describeIssue } from "../../kernel/validation/mod.ts";
 import { bounded, closed } from "../../kernel/validation/schemas.ts";
+import type { CommandDeclaration } from "./command_declaration.ts";
 import type { ToolDeclaration } from "./tool_declaration.ts";
 
 export type { ToolAdvice, ToolDeclaration, ToolHints, ToolList } from "./tool_declaration.ts";
@@ -66,6 +67,8 @@ export interface Declaration<
   readonly refusals?: readonly Refusal[];
   /** The tool for models that shows it as it is. */
   readonly mcp?: ToolDeclaration;
+  /** The commands that call it. */
+  readonly cli?: CommandDeclaration | readonly CommandDeclaration[];
 }
 
 /** The outcome of an operation that made something. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Database } from "../../engines/database/mod.ts";
-import { Conflict, Unavailable } from "../../kernel/errors.ts";
+import { Conflict, NotFound, Unavailable } from "../../kernel/errors.ts";
 import type { Origin } from "../../engines/events/mod.ts";
 import type {
   ImportReport,
@@ -21,18 +21,18 @@ import { RepositoryDownloads } from "./downloads.ts";
 import { projectEvent } from "./events.ts";
 import type { ProjectHomes } from "./homes.ts";
 import { Intentions, type RegisteredKind, type Stamp } from "./intentions.ts";
-import { KeptReads } from "./kept_reads.ts";
 import { OlderCopies } from "./older_copies.ts";
 import { openPool } from "./pool.ts";
 import { StorageQuotas } from "./quotas.ts";
-import { markOf } from "./push_marks.ts";
+import { markOf, type ReceptionObserver } from "./reception.ts";
 import { ReceivedPlaces } from "./received_places.ts";
-import type { ReceptionObserver } from "./reception.ts";
 import type { Project } from "./records.ts";
 import { type ImportSource, RepositoryFiles } from "./repository_files.ts";
-import { SearchIndexes } from "./search_indexes.ts";
 import { Reconciliation } from "./reconciliation.ts";
 import { Takeovers } from "./takeovers.ts";
+import { BoundedMap } from "../../kernel/bounded_map.ts";
+import { stateOfFileNow } from "./file_states.ts";
+import { searchIndexPath } from "../../engines/fossil/front/mod.ts";
 
 /** The writes of one project: one at a time, and so many that wait. */
 const WRITES = {
@@ -481,5 +481,77 @@ export class ProjectRepositories {
     const date = Math.max(this.#scheduler.now(), (this.#lastDates.get(id) ?? 0) + 1);
     this.#lastDates.set(id, date);
     return date;
+  }
+}
+
+/** Most projects of which a value is remembered. */
+const MAX_KEPT = 1000;
+
+/** Remembers one small value of each repository until any program changes the repository's file. */
+class KeptReads<Value> {
+  readonly #files: RepositoryFiles;
+  readonly #read: (repository: PooledRepository) => Promise<Value>;
+  /** By the project's id. */
+  readonly #known = new BoundedMap<string, { readonly state: string; readonly value: Value }>(
+    MAX_KEPT,
+  );
+
+  constructor(files: RepositoryFiles, read: (repository: PooledRepository) => Promise<Value>) {
+    this.#files = files;
+    this.#read = read;
+  }
+
+  /**
+   * The value of a project, never older than the call.
+   *
+   * @throws ServiceError in place of the engine's errors
+   */
+  async of(project: Project): Promise<Value> {
+    const state = stateOfFileNow(this.#files.pathOf(project));
+    const known = this.#known.get(project.id);
+    if (known !== undefined && known.state === state) return known.value;
+    const value = await this.#files.use(project, this.#read);
+    if (state !== null) this.#known.set(project.id, { state, value });
+    return value;
+  }
+}
+
+/** Builds and updates search indexes in the background, one after the other. */
+class SearchIndexes {
+  readonly #files: RepositoryFiles;
+  readonly #log: Log;
+  /** Projects whose update runs or waits, by id. */
+  readonly #waiting = new Set<string>();
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: { readonly files: RepositoryFiles; readonly log: Log }) {
+    this.#files = options.files;
+    this.#log = options.log;
+  }
+
+  /** Updates the index of a project in the background, unless that is due already. */
+  update(project: Pick<Project, "id" | "slug">): void {
+    if (this.#waiting.has(project.id)) return;
+    this.#waiting.add(project.id);
+    this.#last = this.#last.then(() => this.#update(project));
+  }
+
+  /** Builds the index of a project in the background if there is none. */
+  async buildIfMissing(project: Pick<Project, "id" | "slug">): Promise<void> {
+    const path = searchIndexPath(this.#files.pathOf(project));
+    const isMissing = await Deno.stat(path).then(() => false, () => true);
+    if (isMissing) this.update(project);
+  }
+
+  async #update(project: Pick<Project, "id" | "slug">): Promise<void> {
+    try {
+      await this.#files.use(project, (repository) => repository.updateIndex());
+    } catch (error) {
+      // The next search updates the index.
+      if (error instanceof NotFound || error instanceof Unavailable) return;
+      this.#log.warn("A search index cannot be updated", { slug: project.slug, error });
+    } finally {
+      this.#waiting.delete(project.id);
+    }
   }
 }

@@ -5,5 +5,5 @@ export {
   ProjectSync,
   type ProjectSyncOptions,
   type SyncCall,
+  type SyncStats,
 } from "./project_sync.ts";
-export type { SyncStats } from "./sync_stats.ts";

@@ -9,6 +9,7 @@ import {
 } from "../../engines/fossil/front/mod.ts";
 import type {
   Card,
+  LeftBehind,
   MessageForm,
   MessageSource,
   PooledRepository,
@@ -37,10 +38,7 @@ import type { Releases } from "../releases/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { Codes, type CodesOptions } from "./codes.ts";
 import { Deliveries, type Delivery } from "./deliveries.ts";
-import { LeftBehindParts } from "./left_behind.ts";
-import { declaredLength, hasFewLines, readHead } from "./message_sizes.ts";
 import { type PushRuleParts, pushRulesOf } from "./rules.ts";
-import { kindOf, SyncCounters, type SyncStats } from "./sync_stats.ts";
 
 /** A body up to this length, and its cards, are read on the main thread, in bytes. */
 const SMALL_BODY_BYTES = 64 * 1024;
@@ -412,4 +410,126 @@ function isSame(one: string, other: string): boolean {
   let difference = 0;
   for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at);
   return difference === 0;
+}
+
+/** A message with more lines is read in a worker. */
+const SMALL_LINES = 2000;
+const NEWLINE = 10;
+
+/** The length that a compressed body declares. */
+function declaredLength(body: Uint8Array): number {
+  if (body.length < 4) return 0;
+  return new DataView(body.buffer, body.byteOffset, body.byteLength).getUint32(0);
+}
+
+/** Whether a message has so few lines that the main thread reads it, whatever its length. */
+function hasFewLines(message: Uint8Array): boolean {
+  let at = -1;
+  for (let lines = 0; lines <= SMALL_LINES; lines++) {
+    at = message.indexOf(NEWLINE, at + 1);
+    if (at < 0) return true;
+  }
+  return false;
+}
+
+/** The part of a message in a file in which a login can be. */
+async function readHead(path: string): Promise<Uint8Array> {
+  using file = await Deno.open(path);
+  const head = new Uint8Array(LOGIN_HEAD_BYTES);
+  const length = await file.read(head) ?? 0;
+  return head.subarray(0, length);
+}
+
+/** How many pushes are remembered; further ones displace those that said nothing for longest. */
+const MAX_PUSHES = 200;
+/** How many of one caller, whose clones may push at once. */
+const MAX_OF_CALLER = 8;
+/** A client that says nothing for so long has gone, in milliseconds. */
+const MAX_SILENCE_MS = 10 * 60_000;
+
+interface Push {
+  readonly caller: string;
+  readonly parts: LeftBehind;
+  readonly at: number;
+}
+
+/** What pushes have left out so far: one push of each client of each caller to each project. */
+class LeftBehindParts {
+  readonly #clock: () => number;
+  /** Those that said nothing for longest first. */
+  #pushes: readonly Push[] = [];
+
+  /** @param clock tells Unix milliseconds */
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** What the pushes of a caller to a project have left out. */
+  of(caller: string): readonly LeftBehind[] {
+    const oldest = this.#clock() - MAX_SILENCE_MS;
+    return this.#pushes.filter((push) => push.caller === caller && push.at >= oldest)
+      .map(({ parts }) => parts);
+  }
+
+  /**
+   * Notes what an answer has left out.
+   *
+   * @param client null if the answer does not tell which one it was for: all of the caller are forgotten
+   * @param parts null once the push ends
+   */
+  note(caller: string, client: string | null, parts: LeftBehind | null): void {
+    const added = parts === null ? [] : [{ caller, parts, at: this.#clock() }];
+    const others = this.#pushes.filter((push) => push.caller !== caller);
+    const own = this.#pushes.filter((push) =>
+      push.caller === caller && client !== null && push.parts.client !== client
+    );
+    this.#pushes = [...others, ...[...own, ...added].slice(-MAX_OF_CALLER)].slice(-MAX_PUSHES);
+  }
+}
+
+/** What a message was for. */
+type SyncKind = "clone" | "pull" | "push";
+
+/** Counts since the start. */
+export interface SyncStats {
+  /** Answered messages, by what they were for and whether the answer has an error. */
+  readonly messages: readonly {
+    readonly kind: SyncKind;
+    readonly outcome: "answered" | "refused";
+    readonly count: number;
+  }[];
+  readonly artifactsSent: number;
+  readonly artifactsReceived: number;
+}
+
+/** Counts what sync does. */
+class SyncCounters {
+  readonly #messages = new Map<string, SyncStats["messages"][number]>();
+  #artifactsSent = 0;
+  #artifactsReceived = 0;
+
+  note(kind: SyncKind, { error, counts }: Pick<SyncAnswer, "error" | "counts">): void {
+    const outcome = error === null ? "answered" : "refused";
+    const key = `${kind} ${outcome}`;
+    const count = (this.#messages.get(key)?.count ?? 0) + 1;
+    this.#messages.set(key, { kind, outcome, count });
+    this.#artifactsSent += counts.artifactsSent;
+    this.#artifactsReceived += counts.artifactsReceived;
+  }
+
+  stats(): SyncStats {
+    return {
+      messages: [...this.#messages.values()],
+      artifactsSent: this.#artifactsSent,
+      artifactsReceived: this.#artifactsReceived,
+    };
+  }
+}
+
+/** What a message is for: a clone, or a push if it may change something. */
+function kindOf(
+  { isClone, isPush }: Pick<SyncSurvey, "isClone" | "isPush">,
+): SyncKind {
+  if (isClone) return "clone";
+  return isPush ? "push" : "pull";
 }

@@ -4,20 +4,33 @@ import { type Origin, SYSTEM } from "../../engines/events/mod.ts";
 import type { TicketRef } from "../../engines/fossil/mod.ts";
 import { type Caller, originOf } from "../../people/identity/mod.ts";
 import { foldCase } from "../../engines/irc/mod.ts";
-import { type Project, projectEvent, type ReadsAnywhere } from "../projects/mod.ts";
+import { type Project, projectEvent, type ReadsAnywhere, type Reception } from "../projects/mod.ts";
 import { newUlid } from "../../kernel/ulid.ts";
-import { ClaimBook } from "./claim_book.ts";
-import { ClaimExpiry } from "./claim_expiry.ts";
-import { ClaimFence } from "./claim_fence.ts";
-import { hasHeld, newestClaim, type PastClaim, pastClaims, type Span } from "./claim_history.ts";
-import { ClaimLeases } from "./claim_leases.ts";
-import type { ClaimRequest, ClaimsOptions, FenceRequest } from "./claim_requests.ts";
+import {
+  ClaimBook,
+  type ClaimEnd,
+  ClaimStatements,
+  hasHeld,
+  newestClaim,
+  type PastClaim,
+  pastClaims,
+  type Span,
+} from "./claim_book.ts";
+import { ClaimExpiry, ClaimLeases } from "./claim_leases.ts";
+import {
+  type Claim,
+  type ClaimOutcome,
+  claimRefusal,
+  type ClaimRequest,
+  type ClaimsOptions,
+  type FenceRequest,
+  type Holder,
+  isResult,
+  refusalOf,
+  requireGeneration,
+  requireNotDone,
+} from "./records.ts";
 import { ClaimQuota } from "./claim_quota.ts";
-import { type ClaimEnd, ClaimStatements } from "./claim_statements.ts";
-import { endClosed } from "./closed_tickets.ts";
-import { renewPushed } from "./pushed_changes.ts";
-import { type Claim, type ClaimOutcome, type Holder } from "./records.ts";
-import { claimRefusal, requireGeneration, requireNotDone } from "./refusals.ts";
 
 /** Most active claims of a project. */
 const MAX_CLAIMS = 20_000;
@@ -38,7 +51,6 @@ export class Claims {
   readonly statements: ClaimStatements;
   readonly #options: ClaimsOptions;
   readonly #leases: ClaimLeases;
-  readonly #fence: ClaimFence;
   readonly #expiry: ClaimExpiry;
   readonly #quota: ClaimQuota;
 
@@ -47,7 +59,6 @@ export class Claims {
     this.book = new ClaimBook(options.database);
     this.statements = new ClaimStatements(options.database, this.book);
     this.#leases = new ClaimLeases({ ...options, statements: this.statements });
-    this.#fence = new ClaimFence(this, this.#leases);
     this.#quota = new ClaimQuota({
       book: this.book,
       projects: options.projects,
@@ -69,8 +80,8 @@ export class Claims {
     const claims = new Claims(options);
     await options.database.keepCurrent(claims.book);
     options.repositories.homes.onChanged(() => claims.#expiry.again());
-    options.repositories.onReceived((reception) => endClosed(claims, reception));
-    options.repositories.onReceived((reception) => renewPushed(claims, reception));
+    options.repositories.onReceived((reception) => claims.#endClosed(reception));
+    options.repositories.onReceived((reception) => claims.#renewPushed(reception));
     options.accounts.onChanged((id, account) => {
       if (account === null || account.revokedAt !== null) claims.#expiry.endAllOf(id);
     });
@@ -231,19 +242,80 @@ export class Claims {
     });
   }
 
-  /** As {@link ClaimFence.fence}. */
-  fence(project: Pick<Project, "id">, request: FenceRequest): Promise<Claim> {
-    return this.#fence.fence(project, request);
+  /**
+   * Lets the holder's write to a ticket or its workspace pass and renews the lease; refuses
+   * everybody else's. If the write goes to the repository, call this inside `write`: then nobody
+   * can end the claim before the write is settled. Submitted or merged work stays with its author
+   * until somebody else claims the ticket.
+   *
+   * @throws Conflict if somebody else holds the ticket, the lease has expired, the holder is
+   * revoked or the generation is not the current one; its details are `claimed_by`, `claimed_at`,
+   * `generation` and `expires_at`
+   */
+  async fence(
+    project: Pick<Project, "id">,
+    { ticket, actor, generation }: FenceRequest,
+  ): Promise<Claim> {
+    const claim = await this.standing(project, { ticket, actor, generation });
+    if (claim.outcome !== null) return claim;
+    return await this.#leases.renew(claim) ??
+      await this.#fenceOfPast(project, { ticket, actor, generation });
   }
 
-  /** As {@link ClaimFence.standing}. */
-  standing(project: Pick<Project, "id">, request: FenceRequest): Promise<Claim> {
-    return this.#fence.standing(project, request);
+  /**
+   * The claim that {@link fence} would find, without renewing its lease.
+   *
+   * @throws Conflict like {@link fence}
+   */
+  async standing(
+    project: Pick<Project, "id">,
+    { ticket, actor, generation }: FenceRequest,
+  ): Promise<Claim> {
+    const claim = this.active(project, ticket);
+    if (claim === null) return await this.#fenceOfPast(project, { ticket, actor, generation });
+    if (claim.holder.key !== actor.key) {
+      throw claimRefusal(`"${claim.holder.name}" holds the claim of this ticket`, claim);
+    }
+    requireGeneration(claim, generation);
+    return claim;
   }
 
-  /** As {@link ClaimFence.touch}. */
-  touch(project: Pick<Project, "id">, request: FenceRequest): Promise<void> {
-    return this.#fence.touch(project, request);
+  /**
+   * {@link fence} for writes that anybody may make, such as a comment. A write of the holder renews
+   * the lease. Only a request that names a generation must come from the holder.
+   *
+   * @throws Conflict like {@link fence}, if a generation is given
+   */
+  async touch(project: Pick<Project, "id">, request: FenceRequest): Promise<void> {
+    if (request.generation !== undefined) await this.fence(project, request);
+    const claim = this.active(project, request.ticket);
+    if (claim !== null && claim.holder.key === request.actor.key) await this.#leases.renew(claim);
+  }
+
+  /**
+   * {@link fence} for writes that give work up, such as abandoning a workspace. An agent may tidy up
+   * after it has released or ended its claim, but not once its lease has run out: its work waits for
+   * the ticket's next holder.
+   *
+   * @throws Conflict like {@link fence}
+   */
+  async fenceGivingUp(
+    project: Pick<Project, "id">,
+    { ticket, actor, generation }: FenceRequest,
+  ): Promise<void> {
+    if (this.active(project, ticket) !== null) {
+      await this.fence(project, { ticket, actor, generation });
+      return;
+    }
+    const past = await this.newest(project, ticket);
+    if (past === null) return;
+    const outcome = past.outcome ?? "lapsed";
+    if (past.holder.key !== actor.key) {
+      if (generation !== undefined) throw refusalOf(past, outcome);
+      return;
+    }
+    requireGeneration(past, generation);
+    if (outcome === "lapsed" || outcome === "revoked") throw refusalOf(past, outcome);
   }
 
   /** The change that renews the leases of holders who did something. */
@@ -380,4 +452,61 @@ export class Claims {
       );
     });
   }
+
+  async #fenceOfPast(
+    project: Pick<Project, "id">,
+    { ticket, actor, generation }: FenceRequest,
+  ): Promise<Claim> {
+    const claim = await this.newest(project, ticket);
+    if (claim === null) throw new Conflict("Nobody holds this ticket: claim it first");
+    if (this.#leases.isRevoked(actor)) throw refusalOf(claim, "revoked");
+    if (claim.holder.key !== actor.key || !isResult(claim.outcome)) {
+      throw refusalOf(claim, this.#leases.outcomeOf(claim));
+    }
+    requireGeneration(claim, generation);
+    return claim;
+  }
+
+  /**
+   * Ends the claims of tickets that any program has closed. The work is done, so this is no strike. A
+   * claim that the same step ends in another way, such as by a merge, is left alone.
+   */
+  #endClosed({ project, artifacts, settled, originOf, now }: Reception): Change {
+    const ended = endedIn(settled);
+    const changes: Change[] = [];
+    for (const artifact of artifacts) {
+      if (artifact.kind !== "ticket" || !artifact.is_closed || ended.has(artifact.ticket)) continue;
+      const claim = this.book.find(project.id, artifact.ticket);
+      if (claim === null) continue;
+      ended.add(artifact.ticket);
+      const origin = originOf(artifact);
+      const by = artifact.user === claim.holder.name ? {} : { by: artifact.user };
+      changes.push(this.statements.end(project, claim, { outcome: "closed", now, origin, ...by }));
+    }
+    return {
+      statements: changes.flatMap((change) => change.statements ?? []),
+      events: changes.flatMap((change) => change.events ?? []),
+    };
+  }
+
+  /**
+   * Renews the leases of holders who pushed a change of their ticket, as a change through the API
+   * does. Who wrote to the file without a push is not known.
+   */
+  #renewPushed({ project, artifacts, originOf, isOwn, settled }: Reception): Change {
+    const ended = endedIn(settled);
+    const acts = artifacts.flatMap((artifact) => {
+      if (artifact.kind !== "ticket" || isOwn(artifact) || ended.has(artifact.ticket)) return [];
+      const { actorId } = originOf(artifact);
+      return actorId === null ? [] : [{ ticket: artifact.ticket, holder: { key: actorId } }];
+    });
+    return this.renewing(project, acts);
+  }
+}
+
+/** The tickets whose claims a step ends by itself. */
+function endedIn(settled: Reception["settled"]): Set<unknown> {
+  return new Set(
+    settled.filter(({ type }) => type === "project.claim").map(({ data }) => data["ticket"]),
+  );
 }

@@ -23,7 +23,7 @@ import {
 import type { ProjectTexts } from "../texts/mod.ts";
 import { trimmedLineSchema } from "../../kernel/validation/schemas.ts";
 import type { Claims } from "./claims.ts";
-import type { CustomFields } from "./custom_fields.ts";
+import type { CustomFields } from "./ticket_fields.ts";
 import { isoOf, viewOfClaim } from "./records.ts";
 import {
   claimListSchema,

@@ -1,6 +1,12 @@
 import type { Selectable } from "kysely";
-import type { Tables } from "../../engines/database/mod.ts";
-import type { Actor } from "../projects/mod.ts";
+import type { Database, Tables } from "../../engines/database/mod.ts";
+import type { Actor, ProjectRepositories, Projects } from "../projects/mod.ts";
+import type { Slots } from "../../people/agents/mod.ts";
+import type { AccountDirectory, Caller } from "../../people/identity/mod.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { Scheduler } from "../../kernel/scheduler.ts";
+import { Conflict } from "../../kernel/errors.ts";
+import type { TicketRef } from "../../engines/fossil/mod.ts";
 
 /**
  * How a claim ended. Submitted or merged work is a result, and so is a closed ticket; every other end
@@ -97,4 +103,89 @@ export function isResult(outcome: ClaimOutcome | null): boolean {
 /** A time in the format of the API. */
 export function isoOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
+}
+
+export interface ClaimsOptions {
+  readonly database: Database;
+  readonly projects: Projects;
+  readonly repositories: ProjectRepositories;
+  readonly accounts: AccountDirectory;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+  /** How many slots each holder has, in all projects together. */
+  readonly slots: Pick<Slots, "limitOf">;
+}
+
+/** Who acts on a ticket, and under which generation, if the request names one. */
+export interface FenceRequest {
+  /** The whole id of the ticket. */
+  readonly ticket: string;
+  /** The holder on whose behalf the write is made. */
+  readonly actor: Holder;
+  readonly generation?: number | undefined;
+}
+
+/** Who asks for a claim or its end. */
+export interface ClaimRequest {
+  readonly caller: Caller;
+  readonly actor: Actor;
+  readonly generation?: number | undefined;
+}
+
+/** Why an ended claim no longer permits a write. */
+const REASONS: Record<ClaimOutcome, string> = {
+  released: "The claim of this ticket was released: claim it again",
+  submitted: "The work on this ticket was submitted by its holder",
+  merged: "The work on this ticket was merged",
+  closed: "The ticket is closed",
+  lapsed: "The claim of this ticket has expired: claim it again",
+  broken: "An admin ended the claim of this ticket: claim it again",
+  revoked: "The holder of this ticket's claim is revoked",
+};
+
+/** Refuses a write because somebody else holds the claim. */
+export function claimRefusal(message: string, claim: Claim, next?: readonly string[]): Conflict {
+  return new Conflict(message, {
+    claimed_by: claim.holder.name,
+    claimed_at: isoOf(claim.claimedAt),
+    generation: claim.generation,
+    expires_at: isoOf(claim.expiresAt),
+    ...(next === undefined ? {} : { next }),
+  });
+}
+
+/** Refuses a write because the claim has ended; nobody holds the ticket now. */
+export function refusalOf(claim: Claim, outcome: ClaimOutcome): Conflict {
+  return new Conflict(REASONS[outcome], {
+    claimed_by: null,
+    claimed_at: null,
+    generation: claim.generation,
+    expires_at: isoOf(claim.expiresAt),
+  });
+}
+
+/** @throws Conflict if a request names a generation that is not the claim's */
+export function requireGeneration(claim: Claim, generation: number | undefined): void {
+  if (generation === undefined || generation === claim.generation) return;
+  throw claimRefusal(
+    `The claim's generation is ${claim.generation}, not ${generation}: ` +
+      "another process has claimed the ticket since",
+    claim,
+  );
+}
+
+/**
+ * Keeps an agent with an old list from doing a ticket again that was submitted meanwhile.
+ *
+ * @param previous the newest claim of the ticket, or null
+ * @throws Conflict if somebody else has done the ticket and nobody has reopened it
+ */
+export function requireNotDone(ticket: TicketRef, previous: Claim | null, actor: Holder): void {
+  if (previous === null || !isResult(previous.outcome) || ticket.status === "Open") return;
+  if (previous.holder.key === actor.key) return;
+  throw claimRefusal(
+    `"${previous.holder.name}" has done this ticket, which is "${ticket.status}": ` +
+      `set it to "Open" to have it done again`,
+    previous,
+  );
 }

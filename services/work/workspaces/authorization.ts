@@ -4,7 +4,7 @@ import { Conflict, Forbidden, TooMany, Unavailable } from "../../kernel/errors.t
 import type { AccountDirectory } from "../../people/identity/mod.ts";
 import { Semaphore } from "../../kernel/semaphore.ts";
 import { hasEnded, type Project } from "../projects/mod.ts";
-import { fenceGivingUp, type FenceRequest } from "../tickets/mod.ts";
+import type { FenceRequest } from "../tickets/mod.ts";
 import { branchOf, type WorkFence, type WorkRequest, type Workspace } from "./records.ts";
 import type { WorkspaceStore } from "./store.ts";
 
@@ -66,7 +66,7 @@ export class WorkspaceAuthorization {
    */
   async fenceGivingUp(project: Project, workspace: Workspace, request: WorkRequest): Promise<void> {
     const question = fenceOf(workspace, request);
-    if (question !== null) await fenceGivingUp(this.#claims, project, question);
+    if (question !== null) await this.#claims.fenceGivingUp(project, question);
   }
 
   /**

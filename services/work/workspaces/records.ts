@@ -5,7 +5,7 @@ import type { Origin } from "../../engines/events/mod.ts";
 import type { FileChange } from "../../engines/fossil/mod.ts";
 import type { Caller } from "../../people/identity/mod.ts";
 import type { Actor, Project } from "../projects/mod.ts";
-import type { Claim, ClaimsOfWork, FenceRequest, Holder } from "../tickets/mod.ts";
+import type { Claims, Holder } from "../tickets/mod.ts";
 
 export type WorkspaceStatus = "active" | "merged" | "abandoned";
 
@@ -166,22 +166,10 @@ export interface SettledMerge {
 }
 
 /** The part of `Claims` that fences a workspace. */
-export interface WorkFence extends ClaimsOfWork {
-  /** @throws Conflict if the claim does not permit the write */
-  fence(project: Pick<Project, "id">, request: FenceRequest): Promise<Claim>;
-  /** Like `fence`, without renewing the lease. */
-  standing(project: Pick<Project, "id">, request: FenceRequest): Promise<Claim>;
-  renewing(
-    project: Pick<Project, "id">,
-    acts: readonly { readonly ticket: string; readonly holder: Pick<Holder, "key"> }[],
-  ): Change;
-  merged(project: Project, merge: {
-    readonly ticket: string;
-    readonly owner?: Holder | undefined;
-    readonly origin: Origin;
-    readonly now: number;
-  }): Promise<Change>;
-}
+export type WorkFence = Pick<
+  Claims,
+  "fence" | "fenceGivingUp" | "standing" | "renewing" | "merged"
+>;
 
 /** A merge that a gate judges. */
 export interface GatedMerge {

@@ -88,6 +88,17 @@ Deno.test("one batch is written at a time, and none after stop()", async () => {
   assert.equal(state.batches, 1);
 });
 
+Deno.test("what was written at once leaves no batch for later", async () => {
+  const { state, writes, add, pass } = newQueue();
+  add(1);
+  assert.equal(await writes.write(), true);
+  await pass(60_000);
+  assert.deepEqual([state.batches, state.waiting], [1, 0]);
+  add(1);
+  await pass(20);
+  assert.deepEqual([state.batches, state.waiting], [2, 0]);
+});
+
 Deno.test("changes are written at multiples of 20 ms, when other timers wake the program too", async () => {
   const { state, add, pass } = newQueue();
   await pass(7);

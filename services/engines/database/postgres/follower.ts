@@ -9,17 +9,19 @@ import { Confirmations, type Unconfirmed } from "./confirmations.ts";
 import { connectListener, type ListenerOptions } from "./listener.ts";
 import { Election } from "./election.ts";
 import {
+  beginning,
   ending,
   LEASE_MILLISECONDS,
   MARGIN_MILLISECONDS,
+  renewal,
   resigning,
   stillLeading,
 } from "./lease.ts";
 import { LeaseClock } from "./lease_clock.ts";
-import { type Commit, type Found, isAwaited, OTHERS, type ToldCommit } from "./messages.ts";
-import { comeBack, find, renew } from "./looks.ts";
+import { type Commit, type Found, isAwaited, LOOK, OTHERS, type ToldCommit } from "./messages.ts";
 import { Telling } from "./telling.ts";
 import { CLOCK } from "./cluster_setup.ts";
+import { LOG_LOCK } from "./postgres_journal.ts";
 
 /** How often to look without having been woken, in milliseconds. */
 const POLL_MILLISECONDS = 1_000;
@@ -386,4 +388,34 @@ export class Follower implements Peers {
 
 function unreadable(): Unavailable {
   return new Unavailable("PostgreSQL cannot be read at the moment");
+}
+
+/**
+ * Finds what was written since a change.
+ *
+ * @throws Unavailable if PostgreSQL says nothing
+ */
+async function find(client: Client, node: string, seen: number): Promise<Found> {
+  const { rows: [found] } = await client.query<Found>(LOOK, [seen, node]);
+  if (found === undefined) throw new Unavailable("The database says nothing of other nodes");
+  return found;
+}
+
+/**
+ * Begins a lease after the last one has ended, and finds what was written since a change. All that is
+ * written later waits for this node.
+ */
+async function comeBack(client: Client, node: string, seen: number): Promise<Found> {
+  await client.query("BEGIN");
+  await client.query(...LOG_LOCK);
+  const found = await find(client, node, seen);
+  await client.query(...beginning(node, seen));
+  await client.query("COMMIT");
+  return found;
+}
+
+/** Extends the lease of a node that is current up to a change; resolves to false if it has ended. */
+async function renew(client: Client, node: string, seen: number): Promise<boolean> {
+  const { rowCount } = await client.query(...renewal(node, seen));
+  return rowCount === 1;
 }

@@ -10,7 +10,7 @@ import { PostgresJournal } from "./postgres_journal.ts";
 import { PostgresWriter } from "./postgres_writer.ts";
 import { WritingSession } from "./session.ts";
 import type { PostgresSettings } from "./settings.ts";
-import { postgresTables } from "./tables.ts";
+import { postgresTables } from "./reading.ts";
 
 /** How often a connection is made that is cut before it is ready. */
 const MAX_TRIES = 10;

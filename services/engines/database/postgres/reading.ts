@@ -1,11 +1,17 @@
-import { type Kysely, sql } from "kysely";
+import {
+  HandleEmptyInListsPlugin,
+  Kysely,
+  PostgresDialect,
+  replaceWithNoncontingentExpression,
+  sql,
+} from "kysely";
 // @ts-types="./pg.d.ts"
 import pg from "pg";
 import { DatabaseError } from "../migrate.ts";
 import type { Tables } from "../schema.ts";
 import { clientOptions, reasonOf, requireServing, shownUrl } from "./connection.ts";
 import type { PostgresSettings } from "./settings.ts";
-import { postgresTables } from "./tables.ts";
+import { ReadingPool } from "./reading_pool.ts";
 
 /** What a database of PostgreSQL holds. */
 export interface PostgresContent {
@@ -51,4 +57,14 @@ async function versionOf(tables: Kysely<Tables>): Promise<number> {
   const { rows: [row] } = await sql<{ version: number }>`SELECT version FROM schema_version`
     .execute(tables);
   return row?.version ?? 0;
+}
+
+/** Builds queries for PostgreSQL, and executes those that read. */
+export function postgresTables(settings: PostgresSettings): Kysely<Tables> {
+  const pool = new ReadingPool(settings);
+  return new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool }),
+    // SQLite finds nothing in an empty list, and PostgreSQL would refuse it.
+    plugins: [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })],
+  });
 }

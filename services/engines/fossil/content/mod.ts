@@ -15,10 +15,9 @@ export {
   TAG,
   UNJUDGED_SCHEMA,
 } from "./schema.ts";
-export { DANGLING, PUBLIC, READABLE } from "./present.ts";
-export { rebuildPositions } from "./rebuild_order.ts";
+export { DANGLING, dropMissing, dropPrivate, dropShunned, PUBLIC, READABLE, shun } from "./shun.ts";
+export { rebuildPositions, walkArtifacts, type WalkedArtifact } from "./walk.ts";
 export { mainBranch } from "./main_branch.ts";
-export { dropMissing, dropPrivate, dropShunned, shun } from "./shun.ts";
 export { ContentStore } from "./store.ts";
 export type { Origin, PutOptions, PutResult, StoredArtifact, StoreOptions } from "./store_types.ts";
 export { readTicketClosing, type TicketClosing } from "./ticket_closing.ts";
@@ -34,8 +33,7 @@ export {
   withoutTicketColumn,
   withTicketColumn,
 } from "./ticket_columns.ts";
-export { ticketRowsQuery } from "./ticket_rows.ts";
-export { createTicketTables, ticketSchemaOf } from "./ticket_schema.ts";
+export { createTicketTables, ticketRowsQuery, ticketSchemaOf } from "./ticket_schema.ts";
 export { upgradePermanentTables } from "./upgrade.ts";
 export {
   type Damage,
@@ -47,4 +45,3 @@ export {
   type VerifyOptions,
 } from "./verify.ts";
 export { draftPathFor, removeDeadDrafts, removeDraft, requireAbsent } from "./whole_file.ts";
-export { walkArtifacts, type WalkedArtifact } from "./walk.ts";

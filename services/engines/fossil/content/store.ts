@@ -13,8 +13,6 @@ import type { Config } from "./config.ts";
 import type { Database } from "./database.ts";
 import { Deltas, MIN_DELTA_BYTES, staysWhole, worthwhileDelta } from "./deltas.ts";
 import { Names } from "./names.ts";
-import { PrivateRows } from "./private.ts";
-import { Receipt } from "./receipt.ts";
 import type { Origin, PutOptions, PutResult, StoredArtifact, StoreOptions } from "./store_types.ts";
 
 /** Default size of the cache of artifacts, in bytes. */
@@ -418,5 +416,77 @@ export class ContentStore {
     const content = this.get(rid);
     if (content === null || this.#names.fits(content, this.hashOf(rid) ?? "")) return;
     throw new FossilError("corrupt", `Artifact "${this.hashOf(rid)}" does not have its hash`);
+  }
+}
+
+/** The table `private`: artifacts that are not synchronised. Most repositories have none. */
+class PrivateRows {
+  readonly #db: Database;
+  /** Whether the table has no row; null while that is not known. */
+  #isEmpty: boolean | null = null;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Clears the cache, because a transaction begins or was rolled back. */
+  forget(): void {
+    this.#isEmpty = null;
+  }
+
+  has(rid: number): boolean {
+    this.#isEmpty ??= !this.#db.exists("SELECT 1 FROM private");
+    return !this.#isEmpty && this.#db.exists("SELECT 1 FROM private WHERE rid=?", rid);
+  }
+
+  add(rid: number): void {
+    this.#isEmpty = false;
+    this.#db.run("INSERT OR IGNORE INTO private(rid) VALUES(?)", rid);
+  }
+
+  /** Returns whether the row was there. */
+  delete(rid: number): boolean {
+    return this.has(rid) && this.#db.run("DELETE FROM private WHERE rid=?", rid) > 0;
+  }
+}
+
+/** The table `rcvfrom`: the origin of a transaction's content. */
+class Receipt {
+  readonly #db: Database;
+  #origin: Origin = { user: null, ip: null };
+  #rcvid = 0;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Starts a transaction. */
+  begin(origin: Origin): void {
+    this.#origin = origin;
+    this.forget();
+  }
+
+  /** Forgets the row, because the transaction was rolled back. */
+  forget(): void {
+    this.#rcvid = 0;
+  }
+
+  /** Whether this transaction has a row. */
+  get exists(): boolean {
+    return this.#rcvid !== 0;
+  }
+
+  /** The row of this transaction, inserted with its first new content. */
+  row(): number {
+    if (this.#rcvid === 0) {
+      this.#rcvid = this.#db.insert(
+        `INSERT INTO rcvfrom(uid,mtime,nonce,ipaddr)
+         VALUES((SELECT uid FROM user WHERE login=?),julianday('now'),?,?)`,
+        this.#origin.user,
+        this.#origin.mark ?? null,
+        this.#origin.ip,
+      );
+    }
+    return this.#rcvid;
   }
 }

@@ -1,7 +1,15 @@
-import type { Artifact, ArtifactKind, Cluster, KnownFiles, TagCard } from "../artifact/mod.ts";
-import { toJulianDay } from "../codec/mod.ts";
-import type { Config, ContentStore, Database } from "../content/mod.ts";
-import { linkAttachment } from "./attachment.ts";
+import type {
+  Artifact,
+  ArtifactKind,
+  Cluster,
+  KnownFiles,
+  TagCard,
+  Technote,
+  Wiki,
+} from "../artifact/mod.ts";
+import { encodeUtf8, toJulianDay } from "../codec/mod.ts";
+import { type Config, type ContentStore, type Database, TAG } from "../content/mod.ts";
+import { linkAttachment, relabelAttachments } from "./attachment.ts";
 import { linkManifest } from "./checkin.ts";
 import { LinkContext, type TagObserver } from "./context.ts";
 import { linkControl } from "./control.ts";
@@ -10,9 +18,10 @@ import { checkLeaves } from "./leaf.ts";
 import { applyNudges, noteAllCloseChildren, widenNudges } from "./nudge.ts";
 import { reparentLinked } from "./plink.ts";
 import { insertTag, propagateAll, TAG_TYPE, tagTypeOf } from "./tag.ts";
-import { linkTechnote } from "./technote.ts";
 import { linkTicketChange, rebuildTickets, ticketsNaming } from "./ticket.ts";
-import { linkWiki, refreshWikiBacklinks } from "./wiki.ts";
+import { linkVersions } from "./version.ts";
+import { extractBacklinks } from "./backlink.ts";
+import { putEvent } from "./event.ts";
 
 /**
  * Sees every structural artifact before it is linked, including those that waited for the content
@@ -210,4 +219,77 @@ export class Crosslinker {
       members,
     );
   }
+}
+
+function linkTechnote(ctx: LinkContext, rid: number, note: Technote): void {
+  const prior = linkVersions(ctx, rid, note);
+  const day = toJulianDay(note.date);
+  const tagid = insertTag(ctx, {
+    name: `event-${note.id}`,
+    type: TAG_TYPE.single,
+    value: String(encodeUtf8(trimStart(note.text)).length),
+    source: rid,
+    day,
+    target: rid,
+  });
+  const newer = ctx.db.value<number>(
+    "SELECT rid FROM tagxref WHERE tagid=? AND mtime>=? AND rid!=? ORDER BY mtime",
+    tagid,
+    day,
+    rid,
+  );
+  if (prior !== 0) ctx.store.deltify(prior, rid);
+  if (newer !== undefined) {
+    ctx.store.deltify(rid, newer);
+  } else {
+    if (prior !== 0) ctx.db.run("DELETE FROM event WHERE type='e' AND tagid=?", tagid);
+    ctx.db.run(
+      `REPLACE INTO event(type,mtime,objid,tagid,user,comment,bgcolor) VALUES('e',?,?,?,?,?,
+         (SELECT value FROM tagxref WHERE tagid=${TAG.bgcolor} AND rid=?))`,
+      toJulianDay(note.eventDate),
+      rid,
+      tagid,
+      note.user,
+      note.comment,
+      rid,
+    );
+  }
+  relabelAttachments(ctx, "technote", note.id);
+}
+
+/** Text without the white space before it; its length in bytes is the value of the version's tag. */
+function trimStart(text: string): string {
+  return text.replace(/^[ \t\n\v\f\r]+/, "");
+}
+
+function linkWiki(ctx: LinkContext, rid: number, wiki: Wiki): void {
+  const prior = linkVersions(ctx, rid, wiki);
+  const length = encodeUtf8(trimStart(wiki.text)).length;
+  insertTag(ctx, {
+    name: `wiki-${wiki.title}`,
+    type: TAG_TYPE.single,
+    value: String(length),
+    source: rid,
+    day: toJulianDay(wiki.date),
+    target: rid,
+  });
+  ctx.store.deltify(prior, rid);
+  const mark = length === 0 ? "-" : prior === 0 ? "+" : ":";
+  ctx.pending.wikiTitles.add(wiki.title);
+  const comment = `${mark}${wiki.title}`;
+  putEvent(ctx, { type: "w", rid, date: wiki.date, user: wiki.user, comment });
+}
+
+/** Writes the links of the latest version of a page. */
+function refreshWikiBacklinks(ctx: LinkContext, title: string): void {
+  const latest = ctx.db.row<{ tagid: number; rid: number }>(
+    `SELECT tagid, rid FROM tagxref JOIN tag USING(tagid) WHERE tagname=?
+      ORDER BY tagxref.mtime DESC LIMIT 1`,
+    `wiki-${title}`,
+  );
+  const wiki = latest && ctx.artifact(latest.rid);
+  if (!latest || wiki?.kind !== "wiki") return;
+  const { mimetype, date, text } = wiki;
+  const source = { type: "wiki", id: latest.tagid, mimetype, day: toJulianDay(date) } as const;
+  extractBacklinks(ctx, text, source);
 }

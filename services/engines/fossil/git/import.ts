@@ -5,8 +5,6 @@ import { filesOf } from "../crosslink/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { type BranchPlan, mainRefOf, planBranches, UNNAMED } from "./branches.ts";
-import { checkCompleteness } from "./completeness.ts";
-import { GarbageCollector } from "./garbage.ts";
 import {
   COMMIT_PROPERTY,
   formatHeaders,
@@ -467,4 +465,88 @@ function describe({ author, committer, message }: SpooledCommit) {
     ...(split.message === undefined ? {} : { message: split.message }),
   });
   return { comment: split.comment, user, date, value };
+}
+
+/** Defined if the runtime was started with `--expose-gc`. */
+const { gc: collect } = globalThis as { gc?: (options?: { type: "minor" }) => void };
+
+/** Bytes of growth since the last collection that start the next one. */
+const MIN_GROWTH_BYTES = 8 * 1024 * 1024;
+/** The same as a share of the remaining bytes, which bounds the time of all collections. */
+const GROWTH = 0.25;
+
+/**
+ * Collects garbage more often than V8, which lets buffers take 64 MB, and the heap grow to several
+ * times its live size. Work that makes much garbage calls it between two batches.
+ */
+export class GarbageCollector {
+  #kept = 0;
+
+  /** Frees young objects, and all garbage when memory has grown. Takes 2 ms, at times 50. */
+  collect(): void {
+    if (collect === undefined) return;
+    collect({ type: "minor" });
+    const used = usedBytes();
+    // V8 sweeps in other threads, which may lag, so the remaining size is known only later.
+    this.#kept = Math.min(this.#kept, used);
+    if (used < this.#kept + Math.max(MIN_GROWTH_BYTES, this.#kept * GROWTH)) return;
+    collect();
+    this.#kept = usedBytes();
+  }
+}
+
+/** Frees everything that this thread no longer uses, after work with very large buffers. */
+export function collectAll(): void {
+  collect?.();
+}
+
+/** Bytes that this thread's objects and buffers take. */
+function usedBytes(): number {
+  const { heapUsed, external } = Deno.memoryUsage();
+  return heapUsed + external;
+}
+
+/** A completely read stream. */
+interface ReadStream {
+  readonly intake: Intake;
+  /** Parents by commit, parents before children. */
+  readonly parents: readonly (readonly number[])[];
+  readonly notices: NoticeLog;
+}
+
+const ADVICE = "make it anew with git for-each-ref --format='%(refname)' refs/heads refs/tags | " +
+  "git fast-export --stdin --mark-tags --use-done-feature --signed-tags=verbatim --reencode=yes";
+const PARTIAL_ADVICE = "or import it as it is with --partial";
+
+/**
+ * Looks for signs that a stream without `done` ended too early. `git fast-export` writes the
+ * commits first, often under the name of a tag, and then where the branches and tags point.
+ *
+ * @param isAccepted true imports such a stream anyway, with a notice; false refuses it and names
+ * the option that would import it; undefined only refuses it.
+ * @throws {FossilError} `invalid` if it is not.
+ */
+function checkCompleteness(stream: ReadStream, isAccepted: boolean | undefined): void {
+  const sign = signOfLoss(stream);
+  if (sign === null) return;
+  const message = `The stream ends without "done" and ${sign}`;
+  if (isAccepted !== true) {
+    const advice = isAccepted === undefined ? ADVICE : `${ADVICE}, ${PARTIAL_ADVICE}`;
+    throw new FossilError("invalid", `${message}: ${advice}`);
+  }
+  stream.notices.add("partial", "end of the stream", message);
+}
+
+function signOfLoss({ intake, parents }: ReadStream): string | null {
+  const branches = [...intake.refs].filter(([ref]) => ref.startsWith("refs/heads/"));
+  if (branches.length === 0) return "has no branch";
+  const reached = new Uint8Array(parents.length);
+  for (const [, tip] of branches) reached[tip] = 1;
+  for (const tip of intake.namedTips()) reached[tip] = 1;
+  let lost = 0;
+  for (let commit = parents.length - 1; commit >= 0; commit--) {
+    if (reached[commit] === 0) lost++;
+    else for (const parent of parents[commit]!) reached[parent] = 1;
+  }
+  return lost === 0 ? null : `no branch reaches ${lost} of its ${parents.length} commits`;
 }

@@ -2,7 +2,6 @@
 export { createEmptyRepository } from "./empty.ts";
 export { exportGit } from "./export.ts";
 export { importFossil } from "./fossil.ts";
-export { collectAll, GarbageCollector } from "./garbage.ts";
-export { importGit } from "./import.ts";
+export { collectAll, GarbageCollector, importGit } from "./import.ts";
 export { readPieces } from "./stream/mod.ts";
 export type * from "./types.ts";

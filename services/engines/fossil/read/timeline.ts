@@ -2,12 +2,18 @@ import { parseDate, toJulianDay } from "../codec/mod.ts";
 import type { SqlValue } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import { branchColumn, readTimelineCheckins, REF_COLUMNS, refOf, type RefRow } from "./checkins.ts";
-import { graphRows } from "./graph.ts";
 import { normalizePath } from "./manifests.ts";
 import { pageOf, type Paging } from "./paging.ts";
 import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
-import type { Activity, EventKind, Timeline } from "./shapes.ts";
+import type {
+  Activity,
+  EventKind,
+  GraphLink,
+  GraphRow,
+  Timeline,
+  TimelineCheckin,
+} from "./shapes.ts";
 
 /** Which check-ins to list; every condition must hold. */
 export interface TimelineOptions extends Paging {
@@ -204,4 +210,35 @@ function select(
     offset,
   );
   return { rids: rows.map(({ objid }) => objid), total };
+}
+
+/**
+ * Lays out the lines of a graph beside check-ins that are listed newest first. A line runs in its
+ * lane from a child down to its parent; a parent that is not listed lets its line run off the end.
+ * Each check-in stands in the lane of the first line that comes down to it.
+ */
+function graphRows(checkins: readonly TimelineCheckin[]): GraphRow[] {
+  /** By lane: the check-in that the line comes down to, null for a free lane. */
+  const lanes: (string | null)[] = [];
+  return checkins.map(({ uuid, parents }) => {
+    const lane = laneTo(lanes, uuid);
+    for (const [i, target] of lanes.entries()) {
+      if (target === uuid) lanes[i] = null;
+    }
+    const passing = lanes.flatMap((target, i) => target === null ? [] : [i]);
+    const links = parents.map((parent, i): GraphLink => {
+      const own = i === 0 && !lanes.includes(parent) ? lane : laneTo(lanes, parent);
+      lanes[own] = parent;
+      return { parent, lane: own, is_merge: i > 0 };
+    });
+    return { lane, passing, links };
+  });
+}
+
+/** The lane of the line that comes down to a check-in, else the first free one. */
+function laneTo(lanes: readonly (string | null)[], uuid: string): number {
+  const known = lanes.indexOf(uuid);
+  if (known >= 0) return known;
+  const free = lanes.indexOf(null);
+  return free >= 0 ? free : lanes.length;
 }

@@ -1,12 +1,13 @@
 /** The asynchronous interface: repositories in workers. */
 export { importGitStream, type ImportOptions, type ImportReport } from "./import.ts";
 export type { CallOptions } from "./lane.ts";
-export type { JsonOperations, Operations } from "./limits.ts";
 export {
   type ImportedRepository,
+  type JsonOperations,
+  type Operations,
   type PooledRepository,
   type PoolLoad,
   type PoolOptions,
   RepositoryPool,
 } from "./pool.ts";
-export { examineRepository } from "./verify.ts";
+export { examineRepository } from "./operations.ts";

@@ -3,7 +3,13 @@
  * argument that can be sent to a worker. The asynchronous interface takes its names and types from
  * here.
  */
-import { addUser, mainBranch, type NewUser } from "../content/mod.ts";
+import {
+  addUser,
+  type Examination,
+  mainBranch,
+  type NewUser,
+  type Progress,
+} from "../content/mod.ts";
 import { collectAll, exportGit, type GitExportOptions, type GitExportReport } from "../git/mod.ts";
 import {
   type MergeSides,
@@ -132,8 +138,10 @@ import {
 } from "../write/mod.ts";
 import type { HashMemory } from "./hash_protocol.ts";
 import type { ReadName, WholeName, WriteName } from "./operation_names.ts";
-import { examineWith } from "./verify.ts";
 import type { Watch } from "./watch.ts";
+import { loadSha3 } from "../codec/mod.ts";
+import { HashHelper } from "./hash_helper.ts";
+import { SharedHashCheck } from "./shared_hash_check.ts";
 
 /** The length of a file that is worth a collection of garbage, in bytes. */
 const LARGE_BYTES = 16 * 1024 * 1024;
@@ -367,3 +375,25 @@ function writeFile<T>(target: string, chunks: Generator<Uint8Array, T>, watch: W
 }
 
 export const OPERATIONS = { ...READS, ...WRITES, ...WHOLE } as const;
+
+/**
+ * Examines a whole repository, and hashes its artifacts here or in a second thread. Call this in
+ * the main thread; see {@link examineWith} for others.
+ */
+export async function examineRepository(
+  repository: Repository,
+  progress?: Progress,
+): Promise<Examination> {
+  using helper = new HashHelper();
+  return await examineWith(helper.memory, repository, progress);
+}
+
+/** Like {@link examineRepository}, with the memory of a helper that the main thread has started. */
+async function examineWith(
+  memory: HashMemory,
+  repository: Repository,
+  progress: Progress = () => {},
+): Promise<Examination> {
+  const hashes = new SharedHashCheck(memory, await loadSha3());
+  return repository.examine({ progress, hashes });
+}

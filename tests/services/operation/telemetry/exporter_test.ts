@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { SpanExporter } from "../../../../services/operation/telemetry/exporter.ts";
 import { otlpSchema } from "../../../../services/operation/telemetry/schemas.ts";
-import { addressOfSpans, headersFrom } from "../../../../services/operation/telemetry/settings.ts";
+import { addressOfSpans, headersFrom } from "../../../../services/operation/telemetry/open.ts";
 import type { LedgerEntry } from "../../../../services/models/ledger/mod.ts";
 import { silentLog } from "../../../../services/kernel/log.ts";
 import { TestScheduler } from "../../../support/scheduler.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { LoggedEvent } from "../../../../services/engines/events/mod.ts";
 import { projectEventOf } from "../../../../services/oversight/notifications/mod.ts";
-import { TicketConcerns } from "../../../../services/oversight/notifications/ticket_concerns.ts";
+import { TicketConcerns } from "../../../../services/oversight/notifications/concerns.ts";
 import { withProject } from "../../../support/projects.ts";
 
 interface EventPage {
