@@ -6,6 +6,7 @@ import {
   Halted,
   NotFound,
   ServiceError,
+  SwitchedOff,
   TimedOut,
   TooLarge,
   TooMany,
@@ -76,6 +77,7 @@ function remedyFor(error: ServiceError, advice: ToolAdvice): string | null {
   if (error instanceof Halted) {
     return "Only read until you are resumed: wait for a message in your inbox, and do not try again";
   }
+  if (error instanceof SwitchedOff) return "Go on without it, or ask the operator to turn it on";
   if (error instanceof NotFound) return advice.notFound ?? "Check the name";
   if (error instanceof Conflict) return advice.conflict ?? "Change the call, or ask the operator";
   if (error instanceof TooLarge) return "Make it shorter, or send it in parts";

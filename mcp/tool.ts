@@ -4,7 +4,7 @@ import type {
   Tool as ToolListing,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { Invalid } from "../services/kernel/errors.ts";
+import { Forbidden, Invalid } from "../services/kernel/errors.ts";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
 import { mayDo, type Principal, requireServerCall } from "../services/people/identity/mod.ts";
 import { methodOf, type ServerHead } from "../services/people/identity/server_operation.ts";
@@ -59,6 +59,8 @@ export interface ToolDefinition<Input extends z.ZodRawShape> {
    * @param may whether the operation is open to the principal: in a project, in at least one
    */
   sees?(principal: Principal, may: boolean): boolean;
+  /** Why the others, who do not see it, are refused; absent: the operation itself refuses them. */
+  readonly refusal?: string;
   /** Validates the arguments; `tools/list` shows it as `inputSchema`. */
   readonly input: Input;
   /** The schema of `data`, shown as `outputSchema`. */
@@ -166,12 +168,20 @@ export function tool<Input extends z.ZodRawShape>(definition: ToolDefinition<Inp
     sees: (principal, may) => definition.sees?.(principal, may) ?? may,
     async call(input, context, services) {
       const { principal } = context.caller;
-      requireOpen(head, principal, services);
+      const { refusal } = definition;
+      if (refusal !== undefined && definition.sees?.(principal, true) === false) {
+        throw new Forbidden(refusal);
+      }
+      // The operation checks the rights; whoever may not call it hears that, and not of arguments.
+      const invalid = (message: string) => {
+        requireOpen(head, principal, services);
+        return new Invalid(message);
+      };
       const unknown = Object.keys(input).find((key) => !names.includes(key));
-      if (unknown !== undefined) throw new Invalid(describeUnknown(unknown, { name, names }));
+      if (unknown !== undefined) throw invalid(describeUnknown(unknown, { name, names }));
       const read = lenient(input, shownOf()) as Data;
       const { data: given, error } = schemaOf().safeParse(read, { reportInput: true });
-      if (given === undefined) throw new Invalid(describeError(error));
+      if (given === undefined) throw invalid(describeError(error));
       if (isInProject) requireWholeCharacters(given);
       const { slug, max_chars: most = MAX_SHORT_ANSWER, ...rest } = given as Data;
       const call = new ToolCall(
@@ -217,7 +227,10 @@ export function isOpenTo(
   api: ProjectApi | undefined,
 ): boolean {
   if (!("needs" in head)) {
-    return mayDo(principal, changesSomething(head) ? "write" : "read", { kind: head.on });
+    if (!mayDo(principal, changesSomething(head) ? "write" : "read", { kind: head.on })) {
+      return false;
+    }
+    return head.on !== "projects" || api?.mayAnywhere(principal, "read") === true;
   }
   const { kind, project } = principal;
   if (kind !== "agent" && kind !== "person") {

@@ -10,13 +10,11 @@ import { reviewTools } from "./review_tools.ts";
 import { searchTools } from "./search_tools.ts";
 import { sqlTools } from "./sql_tools.ts";
 import { ticketTools } from "./ticket_tools.ts";
-import { workTools } from "./work_tools.ts";
 import { workspaceTools } from "./workspace_tools.ts";
 
 /** Every tool that acts in projects: what operations declare, and what is worded for models here. */
 export const TOOLS_FOR_PROJECTS: readonly Tool[] = [
   ...projectTools,
-  ...workTools,
   ...inOrder([
     ...declaredTools(Object.values(operations)),
     ...changeTools,

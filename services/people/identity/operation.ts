@@ -65,10 +65,10 @@ export interface Declaration<
   /** What has happened if it answers nothing; 204 over HTTP. */
   readonly done?: string | Omit<Shown, "schema">;
   readonly refusals?: readonly Refusal[];
-  /** The commands that call it. */
-  readonly cli?: CommandDeclaration | readonly CommandDeclaration[];
   /** The tool for models that shows it as it is. */
   readonly mcp?: ToolDeclaration;
+  /** The commands that call it. */
+  readonly cli?: CommandDeclaration | readonly CommandDeclaration[];
 }
 
 /** The outcome of an operation that made something. */

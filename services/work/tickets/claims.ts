@@ -4,7 +4,13 @@ import { type Origin, SYSTEM } from "../../engines/events/mod.ts";
 import type { TicketRef } from "../../engines/fossil/mod.ts";
 import { type Caller, originOf, type Principal } from "../../people/identity/mod.ts";
 import { foldCase } from "../../engines/irc/mod.ts";
-import { accessOf, type Project, projectEvent, type Reception } from "../projects/mod.ts";
+import {
+  accessOf,
+  type Project,
+  projectEvent,
+  type ReadsAnywhere,
+  type Reception,
+} from "../projects/mod.ts";
 import { newUlid } from "../../kernel/ulid.ts";
 import {
   ClaimBook,
@@ -194,9 +200,10 @@ export class Claims {
       readonly limit: number;
       readonly offset?: number;
     },
+    reads: Pick<ReadsAnywhere, "read"> = this.#options.repositories,
   ): Promise<{ readonly tickets: readonly TicketRef[]; readonly total: number }> {
     const without = [...this.list(project).map(({ ticket }) => ticket), ...this.struck(project)];
-    return this.#options.repositories.read(
+    return reads.read(
       project,
       (repository) =>
         repository.tickets({ limit, offset, without, ...(status === undefined ? {} : { status }) }),
