@@ -236,7 +236,7 @@ async function listen(
   const { projects: projectApi } = served;
   services.metricHistory.start();
   const forwarding = openForwarding(services);
-  const tools = { ...services, projectApi, forwarding };
+  const tools = { ...services, all: services, projectApi, forwarding };
   const toolServer = new LateMcp(tools, config.mcp_addr);
   const toolsOfApi = new LateMcp(tools, config.api_addr);
   const doors = openDoors(services, forwarding);

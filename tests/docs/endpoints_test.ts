@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { endpointPages } from "../../scripts/endpoint_tables.ts";
 import type { Document, Operation, Schema } from "../support/api_document.ts";
 import { startProgram } from "../support/program.ts";
+import { withToolTables } from "../../scripts/tool_table.ts";
 import { readPage, readProjectPages, readUserPages, ROOT } from "./pages.ts";
 
 const METHODS = "GET|POST|PUT|PATCH|DELETE";
@@ -90,6 +91,12 @@ Deno.test("docs/projects/api.md names the lists that take no page, and no others
   ).map(([path]) => path.replace("/projects/{slug}/fossil", ""));
   assert.ok(listed.length > 20);
   assert.deepEqual(listed.filter((path) => !takesPage(path) && !named.includes(path)), []);
+});
+
+Deno.test("docs/mcp.md has the rows that `deno task reference` writes", async () => {
+  const page = await Deno.readTextFile(new URL("../../docs/mcp.md", import.meta.url));
+  const plain = (text: string) => text.replaceAll(/ +/g, " ").replaceAll(/-+/g, "-");
+  assert.equal(plain(page), plain(await withToolTables(page)));
 });
 
 /** Whether an answer is nothing but lists, with how long they are. */

@@ -5,6 +5,7 @@ import {
   Conflict,
   Invalid,
   NotFound,
+  SwitchedOff,
   TimedOut,
   TooLarge,
   TooMany,
@@ -36,10 +37,10 @@ interface ChannelServices<Called extends keyof Bridge> {
   readonly bridge: Pick<Bridge, Called> | null;
 }
 
-/** @throws NotFound */
+/** @throws SwitchedOff */
 function running<Part>({ bridge }: { readonly bridge: Part | null }): Part {
   if (bridge !== null) return bridge;
-  throw new NotFound(NO_CHANNELS);
+  throw new SwitchedOff(NO_CHANNELS);
 }
 
 const messageSchema = z.object({

@@ -1,6 +1,6 @@
 import { NO_ADMINS } from "./admins.ts";
 import { z } from "zod";
-import { Conflict, NotFound, Unavailable } from "../../kernel/errors.ts";
+import { Conflict, NotFound, SwitchedOff, Unavailable } from "../../kernel/errors.ts";
 import { Created, SerializedJson, serverOperation } from "../identity/server_operation.ts";
 import { writeArray } from "../../kernel/pieces.ts";
 import type { Admins } from "./admins.ts";
@@ -21,10 +21,10 @@ const byName = z.object({ username: z.string() });
 
 const unknown = { error: NotFound };
 
-/** @throws NotFound */
+/** @throws SwitchedOff */
 function present({ admins }: AdminServices): Admins {
   if (admins !== null) return admins;
-  throw new NotFound(NO_ADMINS);
+  throw new SwitchedOff(NO_ADMINS);
 }
 
 export const listAdmins = serverOperation(

@@ -114,22 +114,6 @@ export const getAgent = serverOperation({
   refusals: [unknown],
 }, (services: AgentServices, { nick }) => described(services, nick));
 
-export const countAgents = serverOperation(
-  {
-    on: "coordination",
-    summary: "Count the agents",
-    input: z.object({}),
-    ok: {
-      schema: z.object({
-        active: z.int().meta({ description: "Those that are not revoked" }),
-        total: z.int(),
-      }),
-      description: "How many there are",
-    },
-  },
-  ({ agents }: { readonly agents: Pick<Agents, "counts"> }) => agents.counts(),
-);
-
 export const registerAgent = serverOperation({
   http: "POST /v1/agents/register",
   on: "server",

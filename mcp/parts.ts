@@ -1,6 +1,6 @@
 /** The arguments and answers of tools that show a part of a list or of a text. */
 import { z } from "zod";
-import { type Cut, type Data, linesOf } from "../budget.ts";
+import { type Cut, type Data, linesOf } from "./budget.ts";
 
 /** Most entries of one answer. */
 const MAX_LIMIT = 1000;
