@@ -7,6 +7,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
   "http": "GET /v1/irc/accounts",
   "parameters": [],
   "options": [],
+  "hasAnswer": true,
   "columns": [["ACCOUNT", "{account}"], ["CREATED", "{created_at}"]],
 }, {
   "at": "account remove",
@@ -21,6 +22,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
   "http": "GET /v1/admins",
   "parameters": [],
   "options": [],
+  "hasAnswer": true,
   "columns": [["USERNAME", "{username}"], ["CREATED", "{created_at}"]],
 }, {
   "at": "admin remove",
@@ -47,6 +49,28 @@ export const COMMANDS: readonly OperationCommand[] = [{
     "kind": "list",
   }],
   "hasBody": true,
+}, {
+  "at": "agent claims",
+  "about": "list the tickets that an agent holds, in all projects",
+  "http": "GET /v1/agents/{nick}/claims",
+  "parameters": [{ "usage": "<nick>", "field": "nick", "kind": "text" }],
+  "options": [{
+    "field": "page",
+    "flags": "--page <number>",
+    "about": "the page, from 1",
+    "kind": "number",
+  }, {
+    "field": "per_page",
+    "flags": "--per-page <number>",
+    "about": "items per page, at most 100",
+    "kind": "number",
+  }],
+  "hasAnswer": true,
+  "columns": [["PROJECT", "{project}"], ["TICKET", "{ticket}"], ["WORKSPACE", "{workspace}"], [
+    "CLAIMED",
+    "{claimed_at}",
+  ], ["EXPIRES", "{expires_at}"]],
+  "items": "claims",
 }, {
   "at": "agent pause",
   "about": "refuse an agent's messages until it is resumed; its sessions stay",
@@ -112,6 +136,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
     "kind": "list",
   }],
   "hasBody": true,
+  "hasAnswer": true,
   "fields": [["backend", "{name}"], ["provider", "{provider}"]],
   "notes": ["With --base-url, any provider with an API in OpenAI's format works."],
   "examples": [{
@@ -124,6 +149,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
   "http": "GET /v1/llm/backends",
   "parameters": [],
   "options": [],
+  "hasAnswer": true,
   "columns": [
     ["NAME", "{name}"],
     ["PROVIDER", "{provider}"],
@@ -138,6 +164,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
   "http": "GET /v1/llm/backends/{name}/models",
   "parameters": [{ "usage": "<name>", "field": "name", "kind": "text" }],
   "options": [],
+  "hasAnswer": true,
   "says": "{}",
   "examples": [{ "line": "backend models claude", "purpose": "List its models" }],
 }, {
@@ -152,6 +179,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
   "http": "GET /v1/irc/bans",
   "parameters": [],
   "options": [],
+  "hasAnswer": true,
   "columns": [["MASK", "{mask}"], ["SET BY", "{set_by}"], ["SINCE", "{created_at}"], [
     "EXPIRES",
     '{expires_at|"never"}',
@@ -170,6 +198,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
   "http": "GET /v1/channels",
   "parameters": [],
   "options": [],
+  "hasAnswer": true,
   "says": "{}",
 }, {
   "at": "client list",
@@ -177,6 +206,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
   "http": "GET /v1/irc/clients",
   "parameters": [],
   "options": [],
+  "hasAnswer": true,
   "columns": [
     ["NICK", '{operator?*}{nick|"(connecting)"}'],
     ["ACCOUNT", "{account}"],
@@ -199,6 +229,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
   }],
   "options": [],
   "hasBody": true,
+  "hasAnswer": true,
   "fields": [["path", "{path}"], ["secret", "{secret}"]],
   "says":
     "The secret is shown only once. Enter it at the program, with whsec_, as the secret of a\nwebhook to the path behind your server's address, with the content type application/json.",
@@ -223,6 +254,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
     "kind": "text",
   }],
   "hasBody": true,
+  "hasAnswer": true,
   "says": "herald announces it in {channel}",
   "examples": [{
     "line": "herald announce --type deploy.failed 'Deploy 42 failed'",
@@ -234,6 +266,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
   "http": "GET /v1/herald/sources",
   "parameters": [],
   "options": [],
+  "hasAnswer": true,
   "columns": [["NAME", "{name}"], ["KIND", "{kind}"], ["PATH", "/webhooks/{name}"]],
 }, {
   "at": "herald remove",
@@ -248,6 +281,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
   "http": "GET /v1/llm/budgets",
   "parameters": [],
   "options": [],
+  "hasAnswer": true,
   "columns": [
     ["BUDGET", "{budget}"],
     ["US DOLLARS", "{spent_micro_usd:dollars}[ of {max_cost_micro_usd:dollars}]"],
@@ -283,6 +317,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
     "kind": "number",
     "default": 20,
   }],
+  "hasAnswer": true,
   "columns": [
     ["ENDED", "{ended_at:second}"],
     ["WHO", "{agent}"],
@@ -306,6 +341,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
     "kind": "number",
     "default": 200,
   }],
+  "hasAnswer": true,
   "columns": [["WHAT", "{id}"], ["WHO MUST ACT", "{actors:commas|group}"], ["WHY", "{why:line}"], [
     "SINCE",
     "{since:time}",
@@ -325,6 +361,16 @@ export const COMMANDS: readonly OperationCommand[] = [{
   "http": "POST /v1/nodes/{name}/resume",
   "parameters": [{ "usage": "<name>", "field": "name", "kind": "text" }],
   "options": [],
+}, {
+  "at": "project accept",
+  "about": "accept a repository file that lacks what the server has received",
+  "http": "POST /v1/projects/{slug}/accept",
+  "parameters": [{ "usage": "<project>", "field": "slug", "kind": "text" }],
+  "options": [],
+  "says": 'The project "{slug}" is served with the repository file that it has',
+  "notes": [
+    "A project with such a file, as from an older backup, answers 503 until then. What the file lacks is lost, unless somebody pushes it again with fossil.",
+  ],
 }, {
   "at": "project archive",
   "about": "make a project read-only",
@@ -362,6 +408,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
     "kind": "flag",
   }],
   "hasBody": true,
+  "hasAnswer": true,
   "says": 'The project "{slug}" is {visibility}',
 }, {
   "at": "project list",
@@ -369,6 +416,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
   "http": "GET /v1/projects",
   "parameters": [],
   "options": [],
+  "hasAnswer": true,
   "columns": [["PROJECT", "{slug}"], ["VISIBILITY", "{visibility}{archived?, archived}"], [
     "STARS",
     "{star_count}",
@@ -392,6 +440,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
   "http": "GET /v1/projects/{slug}/members",
   "parameters": [{ "usage": "<project>", "field": "slug", "kind": "text" }],
   "options": [],
+  "hasAnswer": true,
   "columns": [["NAME", "{name}"], ["KIND", "{kind}"], ["ROLE", "{role}"]],
 }, {
   "at": "project member remove",
@@ -416,6 +465,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
   "http": "POST /projects/{project}/fossil/api/mirror/run",
   "parameters": [{ "usage": "<project>", "field": "project", "kind": "text" }],
   "options": [],
+  "hasAnswer": true,
   "says": 'The mirror runs; "muster project mirror show {project}" shows how it ended',
 }, {
   "at": "project remove",
@@ -449,6 +499,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
     "kind": "list",
   }],
   "hasBody": true,
+  "hasAnswer": true,
   "fields": [["id", "{id}"], ["secret", "{secret}"]],
   "examples": [{
     "line": "project webhook add website https://ci.example/muster --types checkin,review",
@@ -474,6 +525,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
     "about": "only deliveries older than this one",
     "kind": "text",
   }],
+  "hasAnswer": true,
   "columns": [
     ["ID", "{id}"],
     ["CREATED", "{created_at}"],
@@ -488,6 +540,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
   "http": "GET /projects/{project}/fossil/api/webhooks",
   "parameters": [{ "usage": "<project>", "field": "project", "kind": "text" }],
   "options": [],
+  "hasAnswer": true,
   "columns": [["ID", "{id}"], ["STATE", "{active?on|off}[, fails since {failing_since}]"], [
     "TYPES",
     '{types:csv|"all"}',
@@ -502,6 +555,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
     "kind": "text",
   }],
   "options": [],
+  "hasAnswer": true,
   "says": "The delivery {id} is queued",
 }, {
   "at": "project webhook redeliver",
@@ -513,6 +567,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
     "kind": "text",
   }, { "usage": "<delivery>", "field": "delivery", "kind": "text" }],
   "options": [],
+  "hasAnswer": true,
   "says": "The delivery {id} is queued",
 }, {
   "at": "project webhook remove",
@@ -536,6 +591,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
   }],
   "options": [],
   "hasBody": true,
+  "hasAnswer": true,
   "says": "{answer}",
   "examples": [{ "line": "question answer 12 yes", "purpose": "Answer a question of an agent" }],
 }, {
@@ -544,6 +600,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
   "http": "DELETE /v1/questions/{id}",
   "parameters": [{ "usage": "<id>", "field": "id", "kind": "number" }],
   "options": [],
+  "hasAnswer": true,
   "says": "Question {id} is {state}",
 }, {
   "at": "send",
@@ -579,6 +636,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
   "http": "GET /v1/tokens",
   "parameters": [],
   "options": [],
+  "hasAnswer": true,
   "columns": [
     ["ID", "{id}"],
     ["OWNER", "{owner|project}"],
@@ -593,6 +651,7 @@ export const COMMANDS: readonly OperationCommand[] = [{
   "http": "POST /v1/tokens/api/rotate",
   "parameters": [],
   "options": [],
+  "hasAnswer": true,
   "says": "{token}",
   "examples": [{ "line": "token rotate", "purpose": "Replace the token in data/api_token" }],
 }];

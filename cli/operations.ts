@@ -36,6 +36,8 @@ export interface OperationCommand {
   readonly sends?: Readonly<Record<string, unknown>>;
   /** Whether the request has a body. */
   readonly hasBody?: true;
+  /** Whether it shows an answer, and so can print it as JSON. */
+  readonly hasAnswer?: true;
   readonly columns?: readonly Titled[];
   readonly items?: string;
   readonly fields?: readonly Titled[];
@@ -83,8 +85,7 @@ function namedOf({ at, about: summary, aliases = [] }: OperationCommand) {
 }
 
 function leafOf(command: OperationCommand): Leaf {
-  const { parameters, options, notes = [], examples = [] } = command;
-  const isShown = (command.columns ?? command.fields ?? command.says) !== undefined;
+  const { parameters, options, hasAnswer, notes = [], examples = [] } = command;
   return {
     parameters: parameters.map(({ usage, ...value }) => ({ usage, ...readingOf(value) })),
     options: [
@@ -94,7 +95,7 @@ function leafOf(command: OperationCommand): Leaf {
         ...readingOf(value),
         ...usual === undefined ? {} : { default: usual },
       })),
-      ...isShown ? [JSON_OPTION] : [],
+      ...hasAnswer === true ? [JSON_OPTION] : [],
       URL_OPTION,
     ],
     notes,

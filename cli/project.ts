@@ -15,7 +15,7 @@ import {
 } from "./project_calls.ts";
 import { MIRROR } from "./project_mirror.ts";
 import { MOVE, RESTORE } from "./project_nodes.ts";
-import { ACCEPT, EXPORT, IMPORT } from "./project_transfer.ts";
+import { EXPORT, IMPORT } from "./project_transfer.ts";
 
 /** `muster project show`: a project and its members. */
 async function showProject(slug: string, options: CommandOptions): Promise<void> {
@@ -125,7 +125,6 @@ export const PROJECT: Group = {
     },
     IMPORT,
     EXPORT,
-    ACCEPT,
     MOVE,
     RESTORE,
     { name: "member", summary: "members of projects, and their roles", commands: [] },

@@ -172,7 +172,7 @@ export function tool<Input extends z.ZodRawShape>(definition: ToolDefinition<Inp
       if (refusal !== undefined && definition.sees?.(principal, true) === false) {
         throw new Forbidden(refusal);
       }
-      // The operation checks the rights; whoever may not call it hears that, and not of arguments.
+      // The operation checks the rights. A caller without them hears that, and not of arguments.
       const invalid = (message: string) => {
         requireOpen(head, principal, services);
         return new Invalid(message);

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { OperationCommand } from "../cli/operations.ts";
 import type { CommandDeclaration } from "../services/people/identity/command_declaration.ts";
-import type { Declaration, Shown } from "../services/people/identity/operation.ts";
+import type { Shown } from "../services/people/identity/operation.ts";
 import { allOperations, type HttpDeclaration } from "./operation_table.ts";
 
 /** A JSON Schema, as far as commands need it. */
@@ -72,8 +72,12 @@ function commandOf(declared: HttpDeclaration, head: CommandDeclaration): Operati
     const fixed = usual === undefined ? {} : { default: usual };
     return [{ field, flags, about: described, ...value, ...fixed }];
   });
-  const templates = [...titled(head.columns), ...titled(head.fields)].map(([, one]) => one);
-  requireFields([...templates, says ?? ""], declared, { items, input }, fail);
+  const shown = [
+    ...[...titled(head.columns), ...titled(head.fields)].map(([, template]) => template),
+    ...says === undefined ? [] : [says],
+  ];
+  requireFields(shown, declared, { items, input }, fail);
+  const isAnswered = answerOf(declared) !== undefined;
   const [method = ""] = declared.http.split(" ");
   const isQuery = method === "GET" || method === "DELETE";
   return {
@@ -85,6 +89,7 @@ function commandOf(declared: HttpDeclaration, head: CommandDeclaration): Operati
     options: flags,
     ...sends === undefined ? {} : { sends },
     ...isQuery || names.every((field) => inPath.includes(field)) ? {} : { hasBody: true },
+    ...isAnswered && shown.length > 0 ? { hasAnswer: true } : {},
     ...head.columns === undefined ? {} : { columns: titled(head.columns, true) },
     ...items === undefined ? {} : { items },
     ...head.fields === undefined ? {} : { fields: titled(head.fields) },
@@ -144,18 +149,23 @@ function titled(entries: readonly string[] = [], isTable = false): [string, stri
   });
 }
 
+/** The schema of an operation's answer, if it has one. */
+function answerOf({ ok, created }: HttpDeclaration): z.ZodType | undefined {
+  return (ok ?? created as Partial<Shown> | undefined)?.schema;
+}
+
 /** @throws TypeError if a template names a field that neither the answer nor the input has */
 function requireFields(
   templates: readonly string[],
-  { ok, created }: Pick<Declaration<z.ZodObject, z.ZodType, z.ZodType>, "ok" | "created">,
+  declared: HttpDeclaration,
   { items, input }: {
     readonly items: string | undefined;
     readonly input: Readonly<Record<string, Schema>>;
   },
   fail: (what: string) => TypeError,
 ): void {
-  const shown = ok ?? created as Partial<Shown> | undefined;
-  const root = shown?.schema === undefined ? {} : schemaOf(shown.schema, "output");
+  const schema = answerOf(declared);
+  const root = schema === undefined ? {} : schemaOf(schema, "output");
   const whole = resolved(root, root);
   const listed = items === undefined ? whole : resolved(whole.properties?.[items] ?? {}, root);
   const answer = listed.items === undefined ? whole : resolved(listed.items, root);

@@ -19,6 +19,7 @@ const CALLERS = {
   coordination: "agents, admins",
   questions: "agents, people, admins",
   models: "agents, admins",
+  projects: "agents, people, admins, tokens of projects",
 } as const;
 
 /** The pages with tables, as they should be before they are formatted, by their paths. */

@@ -32,19 +32,24 @@ function ownerOf(database: DatabaseSync): string | null {
   return owner;
 }
 
+/** The file whose test opened a database last. */
+let latest = "";
+
 /**
- * The file of the test that the caller is a part of, which awaits it.
+ * The file of the test that awaits the caller, or of the last one that did: an isolate runs one test
+ * after the other.
  *
- * @throws Error if there is none: then nobody would know which test to run
+ * @throws Error if there is none
  */
 function testInStack(): string {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = FRAMES;
-  const { stack = "" } = new Error("No test awaits what opens this database");
+  const { stack = "" } = new Error();
   Error.stackTraceLimit = limit;
   const url = TEST_FILE.exec(stack)?.[0];
-  if (url === undefined) throw new Error(stack);
-  return fileURLToPath(url);
+  if (url !== undefined) latest = fileURLToPath(url);
+  if (latest === "") throw new Error(`No test awaits what opens this database:\n${stack}`);
+  return latest;
 }
 
 const { exec, prepare } = DatabaseSync.prototype;

@@ -4,16 +4,12 @@ import { joinLines, MessageHead, Outbound, repliedTo, timeOf } from "./outbound.
 import { STATUSES } from "./channels/modes.ts";
 import { foldCase } from "./protocol/names.ts";
 import { HistoryKind, type HistoryPart } from "./history/store.ts";
-import type { HistoryEntry } from "./history/history.ts";
 import { markReadFor } from "./commands/markread.ts";
 import type { ServerState } from "./state.ts";
-import {
-  partId,
-  possibleClient,
-  type SeenChannel,
-  type UserIdentity,
-  visibleChannels,
-} from "./user.ts";
+import { partId, type SeenChannel, visibleChannels } from "./user.ts";
+import type { HistoryEntry } from "./history/log.ts";
+import { possibleClient } from "./users/virtual_client.ts";
+import type { UserIdentity } from "./options.ts";
 
 /** A private message. */
 export interface PrivateMessage {

@@ -1,6 +1,6 @@
-import type { Client } from "./client.ts";
 import type { Reply } from "./reply.ts";
 import type { ServerState } from "./state.ts";
+import type { Client } from "./members.ts";
 
 /** The context of a command. */
 export interface CommandCall {

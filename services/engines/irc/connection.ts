@@ -1,5 +1,4 @@
 import { TokenBucket } from "../../kernel/token_bucket.ts";
-import { Client } from "./client.ts";
 import { COMMANDS } from "./commands/mod.ts";
 import { costOf, dispatch, refuseInvalidText, refuseMalformed, refuseTooLong } from "./dispatch.ts";
 import { expireBatch } from "./multiline.ts";
@@ -11,6 +10,7 @@ import {
   type Transport,
   type TransportReceiver,
 } from "./transport/transport.ts";
+import { Client } from "./members.ts";
 
 /** Tags of a client's line, with `@` and the space after them (IRCv3 message-tags). */
 const CLIENT_TAG_BYTES = 4096;

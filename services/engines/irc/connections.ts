@@ -1,6 +1,5 @@
 import { Admission, type Refusal } from "./admission/admission.ts";
 import { addressNetwork } from "./protocol/addresses.ts";
-import type { Client } from "./client.ts";
 import { ClientConnection, RECEIVED_TAG_BYTES } from "./connection.ts";
 import { ERR_YOUREBANNEDCREEP } from "./protocol/numerics.ts";
 import type { ServerState } from "./state.ts";
@@ -10,6 +9,7 @@ import { StreamTransport } from "./transport/stream.ts";
 import type { Transport } from "./transport/transport.ts";
 import { WebSocketTransport } from "./transport/websocket.ts";
 import type { OpenedWebSocket } from "./transport/websocket_listener.ts";
+import type { Client } from "./members.ts";
 
 /**
  * How often clients are checked for time limits: at multiples of this by Unix time, so that other

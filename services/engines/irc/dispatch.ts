@@ -2,7 +2,6 @@
 
 import { unmuted } from "./admission/muting.ts";
 import { Cap } from "./protocol/capabilities.ts";
-import type { Client } from "./client.ts";
 import type { CommandCall, CommandDefinition } from "./command.ts";
 import { COMMANDS } from "./commands/mod.ts";
 import type { Message } from "./protocol/message.ts";
@@ -17,6 +16,7 @@ import {
 } from "./protocol/numerics.ts";
 import { labelOf, Reply } from "./reply.ts";
 import type { ServerState } from "./state.ts";
+import type { Client } from "./members.ts";
 
 /** The command of nearly all lines, for which nothing is looked up. */
 const MESSAGE = "PRIVMSG";

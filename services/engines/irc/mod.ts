@@ -4,13 +4,7 @@
  * It imports nothing from the rest of muster. {@linkcode IrcServerOptions} declares what it needs.
  */
 export { IrcServer } from "./server.ts";
-export {
-  type Ban,
-  type Bans,
-  type BanSubject,
-  type BanWish,
-  parseDuration,
-} from "./admission/bans.ts";
+export { parseDuration } from "./admission/bans.ts";
 export type { ChannelStanding } from "./channels/access.ts";
 export type {
   ChannelControl,
@@ -18,16 +12,7 @@ export type {
   GrantableStatus,
   StatusChange,
 } from "./channels/control.ts";
-export {
-  type ChannelKeeper,
-  hasDefaultState,
-  isConfined,
-  isSealed,
-  type Keeping,
-  type KeptChannel,
-  type KeptEntry,
-  type UnregisteredState,
-} from "./channels/keeping.ts";
+export { hasDefaultState, isConfined, isSealed } from "./channels/keeping.ts";
 export type { ReleasedNick, Service, ServiceCaller } from "./users/service.ts";
 export { isUnescaped, shortAscii } from "./protocol/text.ts";
 export type { ConnectOptions } from "./server.ts";
@@ -46,9 +31,23 @@ export type {
   Correspondent,
   PrivateMessage,
 } from "./account_view.ts";
-export type { SeenChannel, SpeechMarks, Spoken, Told, User, UserIdentity } from "./user.ts";
+export type { SeenChannel, SpeechMarks, Spoken, Told, User } from "./user.ts";
 export { wholeId } from "./user.ts";
-export { DEFAULT_LIMITS } from "./options.ts";
+export {
+  type Ban,
+  type Bans,
+  type BanSubject,
+  type BanWish,
+  type ChannelKeeper,
+  DEFAULT_LIMITS,
+  type Keeping,
+  type KeptChannel,
+  type KeptEntry,
+  MARKED_TARGETS,
+  type ReadMarkerStore,
+  type UnregisteredState,
+  type UserIdentity,
+} from "./options.ts";
 export type {
   AbsentUser,
   AccountRegistration,
@@ -82,7 +81,6 @@ export type {
   LastMessage,
   NewHistoryRecord,
 } from "./history/store.ts";
-export { MARKED_TARGETS, type ReadMarkerStore } from "./history/read_markers.ts";
 export { addressNetwork, isLoopback } from "./protocol/addresses.ts";
 export { formatTags, type Message, parseMessage } from "./protocol/message.ts";
 export {

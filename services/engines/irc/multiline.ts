@@ -3,13 +3,13 @@
  * multiline and client-batch). A client has one batch at a time, bounded in lines, bytes and time.
  */
 
-import type { Client } from "./client.ts";
 import type { Message } from "./protocol/message.ts";
 import { foldCase } from "./protocol/names.ts";
-import { CONCAT_TAG, type MessageLine } from "./outbound.ts";
+import { CONCAT_TAG } from "./outbound.ts";
 import { encodedLength } from "./protocol/text.ts";
 import { labelOf, Reply } from "./reply.ts";
 import type { ServerState } from "./state.ts";
+import type { Client, ClientBatch } from "./members.ts";
 
 /**
  * How long a client may take for all lines of a message; a guest at the default rate needs a third
@@ -19,23 +19,6 @@ const BATCH_MILLISECONDS = 60_000;
 
 /** Commands that do not disturb a batch: clients send them automatically or to quit. */
 const INTERLUDES: ReadonlySet<string> = new Set(["PING", "PONG", "QUIT"]);
-
-/** An incomplete multiline message. */
-export interface ClientBatch {
-  readonly reference: string;
-  readonly target: string;
-  /** The label of the command that began it; the answer to the whole message carries it. */
-  readonly label: string | null;
-  /** The tags of the command that began it. */
-  readonly tags: ReadonlyMap<string, string>;
-  /** Unix time in milliseconds. */
-  readonly startedAt: number;
-  lines: MessageLine[];
-  /** Bytes of the text so far. */
-  bytes: number;
-  /** Whether it has failed and the client knows; the remaining lines are dropped. */
-  failed: boolean;
-}
 
 /**
  * Handles a line of a batch, or a command that interrupts one. False if the line is an ordinary

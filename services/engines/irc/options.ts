@@ -1,11 +1,7 @@
 /** The interfaces that the server needs from the program, and its limits. */
 
 import type { Rate } from "../../kernel/token_bucket.ts";
-import type { Bans } from "./admission/bans.ts";
 import type { HistoryStore } from "./history/store.ts";
-import type { ChannelKeeper } from "./channels/keeping.ts";
-import type { ReadMarkerStore } from "./history/read_markers.ts";
-import type { UserIdentity } from "./user.ts";
 
 /** Outcome of a password check. */
 export type Verification =
@@ -126,6 +122,18 @@ export interface Accounts {
   actsOnMessages?(account: string): boolean;
 }
 
+/** Who a user is. */
+export interface UserIdentity {
+  readonly nick: string;
+  readonly account: string;
+  /** What WHOIS tells of a user without a connection. */
+  readonly realname: string;
+  /** Whether a person is behind a user without a connection; by default, a program is. */
+  readonly isPerson?: boolean;
+  /** Whether it belongs to the embedding program: no mode, ban or kick applies to it. */
+  readonly privileged?: boolean;
+}
+
 /** A user who is not there, to whom one can write. */
 export interface AbsentUser {
   readonly identity: UserIdentity;
@@ -232,6 +240,142 @@ export interface SpeechGuard {
    * @returns the reason to refuse the message, as a sentence for its sender; null to deliver it
    */
   judge(message: JudgedMessage): string | null;
+}
+
+/** A ban from the server. */
+export interface Ban {
+  /** A mask `nick!user@host`, an address, a network, or `account:` followed by a name. */
+  readonly mask: string;
+  /** The reason that the banned client sees; may be empty. */
+  readonly reason: string;
+  readonly setBy: string;
+  /** Unix milliseconds. */
+  readonly setAt: number;
+  readonly expiresAt: number | null;
+}
+
+/** The properties of a client that bans match. */
+export interface BanSubject {
+  /**
+   * `nick!user@host` three times: with the visible host, the cloak of the address, and the address.
+   */
+  readonly masks: readonly string[];
+  readonly address: string;
+  readonly account: string | null;
+}
+
+/** A ban that an IRC operator asks for. */
+export interface BanWish {
+  readonly mask: string;
+  readonly reason: string;
+  /** Milliseconds; null for one without an end. */
+  readonly duration: number | null;
+  /** The client that sets the ban, which the ban must not match. */
+  readonly spares: BanSubject;
+}
+
+/** The store of bans; the embedding program implements it. */
+export interface Bans {
+  /** The ban on an address, for every user behind it; null if there is none. */
+  findByAddress(address: string): Ban | null;
+  /** The ban that matches a client; null if there is none. */
+  find(subject: BanSubject): Ban | null;
+  /** All bans in force, the oldest first. */
+  all(): readonly Ban[];
+  /** Adds a ban, or replaces the one of the same mask. Returns a sentence if it refuses. */
+  add(wish: BanWish, actor: ObservedActor): Promise<string | null>;
+  /** Removes a ban. Resolves to an error text if there is none. */
+  remove(mask: string, actor: ObservedActor): Promise<string | null>;
+}
+
+/** The topic of a channel. */
+export interface Topic {
+  text: string;
+  /** Mask of who set it. */
+  setBy: string;
+  /** Unix time in milliseconds. */
+  setAt: number;
+}
+
+/** An entry of a list of masks. */
+export interface KeptEntry {
+  readonly mask: string;
+  readonly setBy: string;
+  /** Unix milliseconds. */
+  readonly setAt: number;
+}
+
+/** The stored state of a channel. */
+export interface KeptChannel {
+  readonly name: string;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  readonly topic: Readonly<Topic> | null;
+  /** The letters of its flags. */
+  readonly flags: string;
+  readonly key: string | null;
+  readonly userLimit: number | null;
+  /** By the letter of the list. */
+  readonly lists: Readonly<Record<string, readonly KeptEntry[]>>;
+  /** What only an unregistered channel has. */
+  readonly unregistered?: UnregisteredState;
+}
+
+/** The state of an unregistered channel, whose founder and members no registry names. */
+export interface UnregisteredState {
+  /** The account to which it belongs; null if it has none. */
+  readonly founder: string | null;
+  /**
+   * Folded accounts that return after a restart whatever the modes: the members of a channel that
+   * only some may join.
+   */
+  readonly members: readonly string[];
+}
+
+/**
+ * Whether a change of a channel is on disk: it is `refused` if it cannot be written at present, and
+ * `full` if nothing more of its founder, or of anybody, is stored.
+ */
+export type Keeping = "stored" | "refused" | "full";
+
+/** A store of channels; the embedding program implements it. */
+export interface ChannelKeeper {
+  /** The stored state of a channel; null if there is none. */
+  find(channel: string): KeptChannel | null;
+  /**
+   * Stores a change of a channel. The next read already returns it. The promise resolves when
+   * the change is on disk, or is known not to be. It does not reject. What was refused is tried
+   * again, until another change takes its place.
+   */
+  changed(channel: KeptChannel): Promise<Keeping>;
+  /**
+   * Decides about an unregistered channel whose last member has left. Returns whether its state
+   * stays stored, so that it comes back as it was.
+   */
+  emptied(channel: KeptChannel): boolean;
+  /** Moves the stored state of an unregistered channel to its new name. Like {@linkcode changed}. */
+  renamed(before: string, channel: KeptChannel): Promise<Keeping>;
+}
+
+/** Most markers of one user; the one set longest ago is dropped first. */
+export const MARKED_TARGETS = 1000;
+
+/**
+ * Stores the markers of accounts. Names of accounts and targets are folded; times are those of
+ * messages, in Unix milliseconds. Each account has room for at least {@linkcode MARKED_TARGETS}.
+ */
+export interface ReadMarkerStore {
+  /** The time of the last message that was read; null if that is not known. */
+  read(account: string, target: string): number | null;
+  /**
+   * Moves a marker forward, never back. Resolves when it is stored; rejects if it cannot be stored.
+   *
+   * @returns the marker's position afterwards
+   */
+  advance(account: string, target: string, time: number): Promise<number>;
+  /** Moves the markers of a channel to its new name. */
+  rename(from: string, to: string): void;
+  forget(account: string): void;
 }
 
 /** Log of events that an administrator should know. */

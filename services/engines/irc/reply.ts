@@ -1,18 +1,15 @@
 import { Cap } from "./protocol/capabilities.ts";
-import type { Client } from "./client.ts";
 import type { Message } from "./protocol/message.ts";
 import type { Numeric } from "./protocol/numerics.ts";
 import type { Outbound } from "./outbound.ts";
 import type { ServerState } from "./state.ts";
+import type { Client } from "./members.ts";
 
 /** Longest label, in characters (IRCv3 labeled-response). */
 const LABEL_LENGTH = 64;
 
 /** Most lines held of a labelled answer; a longer one is sent as a batch while it is produced. */
 const HELD_LINES = 64;
-
-/** The code of a FAIL that another attempt may not meet (IRCv3 standard-replies). */
-export const UNAVAILABLE = "TEMPORARILY_UNAVAILABLE";
 
 /** A held message of an answer, and its batch within the answer. */
 interface HeldMessage {

@@ -1,13 +1,13 @@
 import { enforceAdmission } from "./channels/closing.ts";
 import { AccountView } from "./account_view.ts";
-import { type Bans, enforceBan } from "./admission/bans.ts";
+import { enforceBan } from "./admission/bans.ts";
 import type { ChannelStanding } from "./channels/access.ts";
 import { ChannelControl } from "./channels/control.ts";
 import { ClientConnections } from "./connections.ts";
 import { dispatch } from "./dispatch.ts";
 import { Listeners, type ListenOptions } from "./transport/listeners.ts";
 import type { TlsCertificate } from "./transport/tls_port.ts";
-import type { IrcObserver, IrcServerOptions, SpeechGuard } from "./options.ts";
+import type { Bans, IrcObserver, IrcServerOptions, SpeechGuard, UserIdentity } from "./options.ts";
 import { freeNick, isSameAccount } from "./admission/registration.ts";
 import { DirectClient } from "./users/virtual_client.ts";
 import { type Service, ServiceUser } from "./users/service.ts";
@@ -22,7 +22,7 @@ import {
 } from "./stats.ts";
 import { type DirectConnection, type DirectReceiver, DirectTransport } from "./transport/direct.ts";
 import { type MemoryConnection, MemoryTransport } from "./transport/memory.ts";
-import { addVirtualUser, standingOf, User, type UserIdentity } from "./user.ts";
+import { addVirtualUser, standingOf, User } from "./user.ts";
 import type { WebSocketListenOptions } from "./transport/websocket_listener.ts";
 
 /** Relayed connections beyond the limit, so that WebSockets can get an error. */

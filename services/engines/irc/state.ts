@@ -1,10 +1,7 @@
 import { setImmediate } from "node:timers";
 import { PendingLogins } from "./admission/pending_logins.ts";
-import { Channel } from "./channels/channel.ts";
-import { CLOSED_FLAGS, isClosed } from "./channels/closing.ts";
-import { isSealed, type Keeping, keptForm, noteMember } from "./channels/keeping.ts";
-import { UserMode } from "./channels/modes.ts";
-import { type Client, type Counters, newCounters } from "./client.ts";
+import { isSealed, keptForm, noteMember } from "./channels/keeping.ts";
+import { CLOSED_FLAGS, UserMode } from "./channels/modes.ts";
 import { History } from "./history/history.ts";
 import { MessageClock } from "./history/message_clock.ts";
 import { ReadMarkers } from "./history/read_markers.ts";
@@ -15,6 +12,7 @@ import {
   type IrcLogger,
   type IrcObserver,
   type IrcServerOptions,
+  type Keeping,
   type ObservedMessage,
   type SpeechGuard,
 } from "./options.ts";
@@ -22,10 +20,10 @@ import { MessageHead, type MessageText, Outbound, type OutboundTags } from "./ou
 import { Cap } from "./protocol/capabilities.ts";
 import { foldCase } from "./protocol/names.ts";
 import { type Numeric, RPL_MONOFFLINE, RPL_MONONLINE } from "./protocol/numerics.ts";
-import type { Reply } from "./reply.ts";
 import { FormerUsers } from "./users/former_users.ts";
 import { Monitors } from "./users/monitors.ts";
 import { newVirtualClient } from "./users/virtual_client.ts";
+import { Channel, type Client, type Counters, newCounters } from "./members.ts";
 
 const SILENT: IrcLogger = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -167,12 +165,17 @@ export class ServerState {
     if (!channel) {
       channel = restored ?? new Channel(name, this.now());
       this.channels.set(folded, channel);
-      channel.isClosed = isClosed(this, name);
+      channel.isClosed = this.isClosed(name);
       if (channel.isClosed) channel.flags |= CLOSED_FLAGS;
       // Who is admitted to a closed channel may read what was said there before a restart.
       else if (restored === undefined) this.history.channelMade(name);
     }
     return channel;
+  }
+
+  /** Whether the accounts close a channel to all that they do not admit. */
+  isClosed(channel: string): boolean {
+    return (this.#options.accounts.admits?.(null, channel) ?? null) !== null;
   }
 
   /**
@@ -286,7 +289,7 @@ export class ServerState {
     channel: Channel,
     message: Outbound,
     actor: Client,
-    reply: Reply,
+    reply: { message(message: Outbound): void },
     kept = message,
   ): void {
     for (const member of channel.listeners) {

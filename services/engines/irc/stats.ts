@@ -2,9 +2,9 @@
 
 import type { RefusalKind } from "./admission/admission.ts";
 import { UserMode } from "./channels/modes.ts";
-import type { Client } from "./client.ts";
 import type { ServerState } from "./state.ts";
 import type { TransportKind } from "./transport/transport.ts";
+import type { Client } from "./members.ts";
 
 /** Figures of a running server. */
 export interface IrcStats {

@@ -1,6 +1,5 @@
 /** Users in whose name the embedding program speaks, with or without a connection of their own. */
 
-import type { Client } from "./client.ts";
 import type { CommandCall } from "./command.ts";
 import { type ChannelStanding, channelStanding, givenStatus } from "./channels/access.ts";
 import { MemberStatus } from "./channels/modes.ts";
@@ -9,27 +8,16 @@ import { channelMode } from "./commands/mode.ts";
 import { deliverToUser, sendToChannel, type Standing } from "./commands/messages.ts";
 import { markAway } from "./commands/user_state.ts";
 import { setTopic, topic } from "./commands/topic.ts";
-import { ERR_NOSUCHCHANNEL, type Numeric } from "./protocol/numerics.ts";
+import { ERR_NOSUCHCHANNEL, type Numeric, UNAVAILABLE } from "./protocol/numerics.ts";
 import type { MessageText, Outbound } from "./outbound.ts";
 import { encodedLength } from "./protocol/text.ts";
 import { claimNick, isSameAccount } from "./admission/registration.ts";
-import type { IrcLimits } from "./options.ts";
-import { Reply, UNAVAILABLE } from "./reply.ts";
+import type { IrcLimits, UserIdentity } from "./options.ts";
+import { Reply } from "./reply.ts";
 import type { ServerState } from "./state.ts";
 import { isService } from "./users/service.ts";
-import { newVirtualClient } from "./users/virtual_client.ts";
-
-/** Who a user is. */
-export interface UserIdentity {
-  readonly nick: string;
-  readonly account: string;
-  /** What WHOIS tells of a user without a connection. */
-  readonly realname: string;
-  /** Whether a person is behind a user without a connection; by default, a program is. */
-  readonly isPerson?: boolean;
-  /** Whether it belongs to the embedding program: no mode, ban or kick applies to it. */
-  readonly privileged?: boolean;
-}
+import { newVirtualClient, possibleClient } from "./users/virtual_client.ts";
+import type { Client } from "./members.ts";
 
 /**
  * The result of speaking for a user: the ids of the messages, or the reason of the refusal.
@@ -111,14 +99,6 @@ export function visibleChannels(state: ServerState, identity: UserIdentity): See
 function clientsOf(state: ServerState, identity: UserIdentity): readonly Client[] {
   const sessions = state.sessionsOf(identity.account).filter(({ registered }) => registered);
   return sessions.length > 0 ? sessions : [possibleClient(state, identity)];
-}
-
-/** A client that a user could have, which the server does not know. */
-export function possibleClient(state: ServerState, identity: UserIdentity): Client {
-  const client = newVirtualClient(state, identity);
-  client.nick = identity.nick;
-  client.account = identity.account;
-  return client;
 }
 
 /** A channel in a user's list. */

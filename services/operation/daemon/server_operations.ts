@@ -4,6 +4,7 @@ export const SERVER_OPERATIONS = {
   agents: () => import("../../people/agents/operations.ts"),
   attention: () => import("../../oversight/attention/operations.ts"),
   channels: () => import("../../chat/bridge/operations.ts"),
+  claims: () => import("../../work/tickets/server_operations.ts"),
   halt: () => import("../../people/agents/halt_operations.ts"),
   herald: () => import("../../chat/bots/operations.ts"),
   inboxes: () => import("../../chat/inboxes/operations.ts"),

@@ -142,7 +142,7 @@ function projectsOf(
 }
 
 /**
- * What only a project's repository knows; null where it cannot be read now.
+ * What only a project's repository knows; null for what cannot be read now.
  *
  * @param owner the key of the caller, if it has active workspaces there
  */

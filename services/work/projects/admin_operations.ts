@@ -156,6 +156,15 @@ export const acceptRepository = serverOperation({
   input: bySlug,
   done: "Accepted",
   refusals: [unknown, contradicts, { error: TimedOut }],
+  cli: {
+    at: "project accept <project:slug>",
+    about: "accept a repository file that lacks what the server has received",
+    says: 'The project "{slug}" is served with the repository file that it has',
+    notes: [
+      "A project with such a file, as from an older backup, answers 503 until then. What the " +
+      "file lacks is lost, unless somebody pushes it again with fossil.",
+    ],
+  },
 }, async ({ hosting: { projects, repositories } }: ProjectServices, { slug }, { caller }) => {
   await repositories.accept(projects.require(slug).project, caller);
 });

@@ -1,54 +1,8 @@
 /** Bans from the server (K-lines), and how they disconnect clients. */
-import type { Client } from "../client.ts";
-import type { ObservedActor } from "../options.ts";
+import type { Ban, Bans, BanSubject } from "../options.ts";
 import { ERR_YOUREBANNEDCREEP } from "../protocol/numerics.ts";
 import type { ServerState } from "../state.ts";
-
-/** A ban from the server. */
-export interface Ban {
-  /** A mask `nick!user@host`, an address, a network, or `account:` followed by a name. */
-  readonly mask: string;
-  /** The reason that the banned client sees; may be empty. */
-  readonly reason: string;
-  readonly setBy: string;
-  /** Unix milliseconds. */
-  readonly setAt: number;
-  readonly expiresAt: number | null;
-}
-
-/** The properties of a client that bans match. */
-export interface BanSubject {
-  /**
-   * `nick!user@host` three times: with the visible host, the cloak of the address, and the address.
-   */
-  readonly masks: readonly string[];
-  readonly address: string;
-  readonly account: string | null;
-}
-
-/** A ban that an IRC operator asks for. */
-export interface BanWish {
-  readonly mask: string;
-  readonly reason: string;
-  /** Milliseconds; null for one without an end. */
-  readonly duration: number | null;
-  /** The client that sets the ban, which the ban must not match. */
-  readonly spares: BanSubject;
-}
-
-/** The store of bans; the embedding program implements it. */
-export interface Bans {
-  /** The ban on an address, for every user behind it; null if there is none. */
-  findByAddress(address: string): Ban | null;
-  /** The ban that matches a client; null if there is none. */
-  find(subject: BanSubject): Ban | null;
-  /** All bans in force, the oldest first. */
-  all(): readonly Ban[];
-  /** Adds a ban, or replaces the one of the same mask. Returns a sentence if it refuses. */
-  add(wish: BanWish, actor: ObservedActor): Promise<string | null>;
-  /** Removes a ban. Resolves to an error text if there is none. */
-  remove(mask: string, actor: ObservedActor): Promise<string | null>;
-}
+import type { Client } from "../members.ts";
 
 /**
  * Disconnects a client if it is banned, and returns whether it was. Users of this process and

@@ -3,13 +3,13 @@
 import { evictStranger } from "../channels/closing.ts";
 import { enforceBan } from "./bans.ts";
 import { Cap } from "../protocol/capabilities.ts";
-import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { grantStatuses } from "../channels/status.ts";
 import { type Numeric, RPL_LOGGEDIN } from "../protocol/numerics.ts";
 import type { AccountRegistration, Verification } from "../options.ts";
 import { observeSession } from "./registration.ts";
 import type { ServerState } from "../state.ts";
+import type { Client } from "../members.ts";
 
 /** Checks a password. Refuses it if the account was revoked during the check. */
 export function verifyPassword(
@@ -69,7 +69,7 @@ export async function registerAccount(
   if (holder && holder !== client) {
     return { kind: "refused", fault: "taken", reason: "Somebody else uses this nick" };
   }
-  const login = state.logins.begin({ client, account: name });
+  const login = state.logins.begin({ client: client.id, account: name });
   let result: AccountRegistration = { kind: "unavailable" };
   try {
     result = await accounts.register(name, password, client.transport.address);

@@ -5,10 +5,10 @@
 
 import { looksLikeChannel } from "../protocol/names.ts";
 import { STATUSES } from "../channels/modes.ts";
-import type { Client } from "../client.ts";
 import type { CommandCall, CommandDefinition } from "../command.ts";
 import { ERR_CANNOTSENDTOCHAN, ERR_CANNOTSENDTOUSER } from "../protocol/numerics.ts";
 import type { ServerState } from "../state.ts";
+import type { Client } from "../members.ts";
 
 /** The reason why the client is muted everywhere; null if it is not. */
 export function muteReason(state: ServerState, client: Client): string | null {

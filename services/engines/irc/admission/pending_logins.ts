@@ -1,11 +1,15 @@
-import type { Client } from "../client.ts";
 import { foldCase } from "../protocol/names.ts";
 
 /** A running password check, and the accounts that were revoked meanwhile. */
 export interface PendingLogin {
   readonly revoked: Set<string>;
-  /** The client that creates an account, and the account; null for a check of a password. */
-  readonly registering: { readonly client: Client; readonly account: string } | null;
+  /** The id of the client that creates an account, and the account; null for a check of a password. */
+  readonly registering: { readonly client: string; readonly account: string } | null;
+}
+
+/** A client that may have a SASL exchange under way. */
+interface SaslClient {
+  sasl: { readonly login: PendingLogin | null } | null;
 }
 
 /** The running password checks. */
@@ -15,7 +19,7 @@ export class PendingLogins {
   /**
    * Notes the beginning of a password check, which {@linkcode end} ends.
    *
-   * @param registering the client that creates an account, unless a password is checked
+   * @param registering the id of the client that creates an account, unless a password is checked
    */
   begin(registering: PendingLogin["registering"] = null): PendingLogin {
     const login = { revoked: new Set<string>(), registering };
@@ -30,16 +34,16 @@ export class PendingLogins {
   }
 
   /** Ends a SASL exchange, if the client has one under way. */
-  endSasl(client: Client): void {
+  endSasl(client: SaslClient): void {
     if (client.sasl?.login) this.#pending.delete(client.sasl.login);
     client.sasl = null;
   }
 
   /** Whether a client is making an account of this name for itself. */
-  isRegistering(client: Client, name: string): boolean {
+  isRegistering({ id }: { readonly id: string }, name: string): boolean {
     const folded = foldCase(name);
     for (const { registering } of this.#pending) {
-      if (registering?.client === client && foldCase(registering.account) === folded) return true;
+      if (registering?.client === id && foldCase(registering.account) === folded) return true;
     }
     return false;
   }

@@ -2,7 +2,6 @@
 
 import { timingSafeEqual } from "node:crypto";
 import { enforceBan } from "./bans.ts";
-import type { Client } from "../client.ts";
 import { cloakAddress, isLoopback } from "../protocol/addresses.ts";
 import type { CommandCall } from "../command.ts";
 import { sendGreeting } from "./greeting.ts";
@@ -12,6 +11,7 @@ import { Reply } from "../reply.ts";
 import { foldCase } from "../protocol/names.ts";
 import { ERR_NICKNAMEINUSE, ERR_PASSWDMISMATCH, ERR_SASLABORTED } from "../protocol/numerics.ts";
 import type { ServerState } from "../state.ts";
+import type { Client } from "../members.ts";
 
 const encoder = new TextEncoder();
 

@@ -1,7 +1,5 @@
 /** Decides who may join a channel and who may read it, for every protocol. */
 
-import type { Channel } from "./channel.ts";
-import type { Client } from "../client.ts";
 import { isAdmitted } from "./closing.ts";
 import { keptChannel } from "./keeping.ts";
 import { ChannelFlag, MemberStatus } from "./modes.ts";
@@ -14,6 +12,7 @@ import {
   type Numeric,
 } from "../protocol/numerics.ts";
 import type { ServerState } from "../state.ts";
+import type { Channel, Client } from "../members.ts";
 
 /** A user's relation to a channel. */
 export interface ChannelStanding {

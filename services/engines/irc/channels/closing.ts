@@ -1,21 +1,12 @@
 /** Channels to which the program admits some accounts alone, such as that of a private project. */
-import type { Client } from "../client.ts";
 import type { ServerState } from "../state.ts";
-import type { Channel } from "./channel.ts";
 import { ChannelFlag, formatModes } from "./modes.ts";
-
-/** The modes of a closed channel, which nobody can remove. */
-export const CLOSED_FLAGS = ChannelFlag.INVITE_ONLY | ChannelFlag.SECRET;
+import type { Channel, Client } from "../members.ts";
 
 const CLOSED_MODES = [
   { letter: "i", bit: ChannelFlag.INVITE_ONLY },
   { letter: "s", bit: ChannelFlag.SECRET },
 ] as const;
-
-/** Whether the accounts close a channel to all that they do not admit. */
-export function isClosed({ options: { accounts } }: ServerState, channel: string): boolean {
-  return (accounts.admits?.(null, channel) ?? null) !== null;
-}
 
 /** Whether a client may be in a closed channel; null for a channel that is not closed. */
 export function isAdmitted(
@@ -33,7 +24,7 @@ export function isAdmitted(
 export function enforceAdmission(state: ServerState, name: string): void {
   const channel = state.findChannel(name);
   if (channel !== undefined) {
-    setClosed(state, channel, isClosed(state, name));
+    setClosed(state, channel, state.isClosed(name));
     for (const member of [...channel.members.keys()]) evictStranger(state, channel, member);
   }
   state.observe((observer) => observer.accessChanged?.({ channel: name }));

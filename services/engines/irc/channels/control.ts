@@ -1,20 +1,12 @@
 /** The view of the channels for a service such as ChanServ, and what it can change. */
-import type { Client } from "../client.ts";
-import type { ObservedActor } from "../options.ts";
+import type { Keeping, KeptChannel, ObservedActor } from "../options.ts";
 import type { Outbound } from "../outbound.ts";
 import { truncate } from "../protocol/text.ts";
 import type { ServerState } from "../state.ts";
 import { givenStatus } from "./access.ts";
-import type { Channel } from "./channel.ts";
-import {
-  inTurn,
-  type Keeping,
-  type KeptChannel,
-  keptForm,
-  noteChange,
-  storeChange,
-} from "./keeping.ts";
+import { inTurn, keptForm, noteChange, storeChange } from "./keeping.ts";
 import { formatModes, MemberStatus, type ModeChange } from "./modes.ts";
+import type { Channel, Client } from "../members.ts";
 
 /** A status that a member of a channel can be given. */
 export type GrantableStatus = "operator" | "voice";

@@ -1,13 +1,10 @@
 /** Channels that outlive their members or the server: what is stored of them, and how they return. */
 
-import { Channel, type ChannelSettings, type Topic } from "./channel.ts";
-import { CLOSED_FLAGS } from "./closing.ts";
 import { isMute } from "./mask.ts";
-import { CHANNEL_MODES, NEW_CHANNEL_FLAGS } from "./modes.ts";
-import type { Client } from "../client.ts";
-import type { CommandCall } from "../command.ts";
-import { type Reply, UNAVAILABLE } from "../reply.ts";
-import type { ServerState } from "../state.ts";
+import { CHANNEL_MODES, CLOSED_FLAGS, NEW_CHANNEL_FLAGS } from "./modes.ts";
+import type { ChannelKeeper, Keeping, KeptChannel, KeptEntry } from "../options.ts";
+import { UNAVAILABLE } from "../protocol/numerics.ts";
+import { Channel, type ChannelSettings, type Client } from "../members.ts";
 
 /** Most members of a channel that may return to it after a restart despite its modes. */
 const RETURNING_MEMBERS = 500;
@@ -15,46 +12,21 @@ const RETURNING_MEMBERS = 500;
 /** The flags of a new channel. */
 const DEFAULT_FLAGS = flagLetters(NEW_CHANNEL_FLAGS);
 
-/** An entry of a list of masks. */
-export interface KeptEntry {
-  readonly mask: string;
-  readonly setBy: string;
-  /** Unix milliseconds. */
-  readonly setAt: number;
+/** What keeping needs of the server. */
+interface KeepingServer {
+  readonly options: { readonly channels?: ChannelKeeper };
+  /** The channels that exist, by folded name. */
+  readonly channels: ReadonlyMap<string, Channel>;
+  readonly isStopping: boolean;
 }
 
-/** The stored state of a channel. */
-export interface KeptChannel {
-  readonly name: string;
-  /** Unix milliseconds. */
-  readonly createdAt: number;
-  readonly topic: Readonly<Topic> | null;
-  /** The letters of its flags. */
-  readonly flags: string;
-  readonly key: string | null;
-  readonly userLimit: number | null;
-  /** By the letter of the list. */
-  readonly lists: Readonly<Record<string, readonly KeptEntry[]>>;
-  /** What only an unregistered channel has. */
-  readonly unregistered?: UnregisteredState;
+/** The command whose change is not made, and its answer. */
+interface RefusedCommand {
+  readonly command: string;
+  readonly reply: {
+    fail(command: string, code: string, context: readonly string[], text: string): void;
+  };
 }
-
-/** The state of an unregistered channel, whose founder and members no registry names. */
-export interface UnregisteredState {
-  /** The account to which it belongs; null if it has none. */
-  readonly founder: string | null;
-  /**
-   * Folded accounts that return after a restart whatever the modes: the members of a channel that
-   * only some may join.
-   */
-  readonly members: readonly string[];
-}
-
-/**
- * Whether a change of a channel is on disk: it is `refused` if it cannot be written at present, and
- * `full` if nothing more of its founder, or of anybody, is stored.
- */
-export type Keeping = "stored" | "refused" | "full";
 
 /** What the client learns whose change is not made. */
 const REFUSALS = {
@@ -67,25 +39,6 @@ const REFUSALS = {
     text: "The change was not made, because too many channels have a topic or modes of their own",
   },
 } as const;
-
-/** A store of channels; the embedding program implements it. */
-export interface ChannelKeeper {
-  /** The stored state of a channel; null if there is none. */
-  find(channel: string): KeptChannel | null;
-  /**
-   * Stores a change of a channel. The next read already returns it. The promise resolves when
-   * the change is on disk, or is known not to be. It does not reject. What was refused is tried
-   * again, until another change takes its place.
-   */
-  changed(channel: KeptChannel): Promise<Keeping>;
-  /**
-   * Decides about an unregistered channel whose last member has left. Returns whether its state
-   * stays stored, so that it comes back as it was.
-   */
-  emptied(channel: KeptChannel): boolean;
-  /** Moves the stored state of an unregistered channel to its new name. Like {@linkcode changed}. */
-  renamed(before: string, channel: KeptChannel): Promise<Keeping>;
-}
 
 /** Whether a channel has no topic and the modes of a new one, so that nothing must be stored. */
 export function hasDefaultState({ topic, flags, key, userLimit, lists }: KeptChannel): boolean {
@@ -162,7 +115,10 @@ function restoreChannel(kept: KeptChannel): Channel {
 }
 
 /** A stored channel without members; not yet among the channels of the server. */
-export function keptChannel({ options }: ServerState, name: string): Channel | undefined {
+export function keptChannel(
+  { options }: Pick<KeepingServer, "options">,
+  name: string,
+): Channel | undefined {
   const kept = options.channels?.find(name) ?? null;
   return kept === null ? undefined : restoreChannel(kept);
 }
@@ -171,7 +127,7 @@ export function keptChannel({ options }: ServerState, name: string): Channel | u
  * Reports what nobody was told as stored, such as a change of founder or members, to the keeper.
  * What is refused is tried again.
  */
-export function noteChange({ options }: ServerState, channel: Channel): void {
+export function noteChange({ options }: Pick<KeepingServer, "options">, channel: Channel): void {
   options.channels?.changed(keptForm(channel));
 }
 
@@ -193,7 +149,7 @@ export function inTurn<Result>(
  * @param told announces the change, or the refusal; nobody may be told before
  */
 export function storeChange(
-  { options, channels }: ServerState,
+  { options, channels }: Pick<KeepingServer, "options" | "channels">,
   channel: Channel,
   before: ChannelSettings,
   told: (keeping: Keeping) => void,
@@ -228,7 +184,7 @@ function undo(channel: Channel, before: ChannelSettings): void {
 
 /** Tells a client that its change was not made. */
 export function refuseChange(
-  { command, reply }: Pick<CommandCall, "command"> & { readonly reply: Pick<Reply, "fail"> },
+  { command, reply }: RefusedCommand,
   channel: Channel,
   keeping: Exclude<Keeping, "stored">,
 ): void {
@@ -243,7 +199,7 @@ export function refuseChange(
  * @param founder the founder before that
  */
 export function noteMember(
-  state: ServerState,
+  state: Pick<KeepingServer, "options" | "isStopping">,
   channel: Channel,
   { privileged }: Pick<Client, "privileged">,
   founder: string | null,

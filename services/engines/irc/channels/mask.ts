@@ -1,6 +1,5 @@
 /** Masks of the lists of a channel: hosts, and the extended masks of ISUPPORT `EXTBAN`. */
 
-import type { Client } from "../client.ts";
 import { compileMask, completeMask } from "../protocol/names.ts";
 
 /** What a mask with the letter and a colon before it means. */
@@ -22,8 +21,8 @@ const EXTENDED = /^([A-Za-z]):(.*)$/s;
 export interface ChannelMask {
   /** Whether it affects only speaking, not joining. */
   readonly mutes: boolean;
-  /** @param masks those of the client, see {@linkcode Client.masks} */
-  matches(client: Pick<Client, "account">, masks: readonly string[]): boolean;
+  /** @param masks those of the client, see `Client.masks` */
+  matches(client: { readonly account: string | null }, masks: readonly string[]): boolean;
 }
 
 /**

@@ -51,6 +51,9 @@ export const CHANNEL_MODES: ReadonlyMap<string, ChannelMode> = new Map(
   ] as const).map(([letter, kind, bit]) => [letter, { letter, kind, bit }]),
 );
 
+/** The modes of a closed channel, which nobody can remove. */
+export const CLOSED_FLAGS = ChannelFlag.INVITE_ONLY | ChannelFlag.SECRET;
+
 /** Modes that a new channel has. */
 export const NEW_CHANNEL_FLAGS = ChannelFlag.NO_EXTERNAL | ChannelFlag.TOPIC_BY_OPERATORS;
 

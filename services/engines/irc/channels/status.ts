@@ -1,11 +1,10 @@
 /** The status of members in a channel: by their account, as founder, or as the first. */
-import type { Client } from "../client.ts";
 import { foldCase } from "../protocol/names.ts";
 import type { ServerState } from "../state.ts";
 import { givenStatus, isOwned } from "./access.ts";
 import { noteMember } from "./keeping.ts";
-import type { Channel } from "./channel.ts";
 import { formatModes, MemberStatus, STATUSES } from "./modes.ts";
+import type { Channel, Client } from "../members.ts";
 
 /**
  * The status of a client that joins a channel. The accounts decide first. If they leave it open,

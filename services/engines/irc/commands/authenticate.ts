@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
 import { logIn, verifyPassword, whyNotChecked } from "../admission/login.ts";
 import { ScramExchange } from "../admission/scram.ts";
-import type { SaslExchange } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import type { ScramAccounts, Verification } from "../options.ts";
-import { Cap, saslMechanisms } from "../protocol/capabilities.ts";
+import { Cap } from "../protocol/capabilities.ts";
+import { saslMechanisms } from "./cap.ts";
 import { foldCase } from "../protocol/names.ts";
 import {
   ERR_SASLABORTED,
@@ -13,6 +13,7 @@ import {
   RPL_SASLMECHS,
   RPL_SASLSUCCESS,
 } from "../protocol/numerics.ts";
+import type { SaslExchange } from "../members.ts";
 
 /** Longest response in base64; it has room for very long passwords. */
 const RESPONSE_BYTES = 8192;

@@ -1,10 +1,11 @@
 /** BATCH from clients: multiline messages (IRCv3 client-batch and multiline). */
 
 import type { CommandCall } from "../command.ts";
-import { type ClientBatch, failBatch, invalid } from "../multiline.ts";
+import { failBatch, invalid } from "../multiline.ts";
 import { MULTILINE_BATCH } from "../outbound.ts";
 import { Reply } from "../reply.ts";
 import { sendLines } from "./messages.ts";
+import type { ClientBatch } from "../members.ts";
 
 /** BATCH +reference draft/multiline target, or BATCH -reference. */
 export function batch(call: CommandCall): void | Promise<void> {

@@ -2,15 +2,15 @@
 
 import { Cap } from "../protocol/capabilities.ts";
 import { channelStanding } from "../channels/access.ts";
-import { Channel } from "../channels/channel.ts";
-import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import type { Conversation, HistoryEntry } from "../history/history.ts";
+import type { Conversation } from "../history/history.ts";
 import { HistoryKind, type HistoryPart, type HistoryReference } from "../history/store.ts";
 import { HISTORY_MESSAGES } from "../isupport.ts";
 import { looksLikeChannel } from "../protocol/names.ts";
 import type { Outbound } from "../outbound.ts";
 import type { ServerState } from "../state.ts";
+import { Channel, type Client } from "../members.ts";
+import type { HistoryEntry } from "../history/log.ts";
 
 /** The query of a subcommand with these references; null stands for `*`. */
 interface Subcommand {

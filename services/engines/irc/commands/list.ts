@@ -1,8 +1,8 @@
-import type { Channel } from "../channels/channel.ts";
 import type { CommandCall } from "../command.ts";
 import { LISTED_TARGETS } from "../isupport.ts";
 import { compileMask, distinctNames } from "../protocol/names.ts";
 import { ERR_TOOMANYTARGETS, RPL_LIST, RPL_LISTEND, RPL_LISTSTART } from "../protocol/numerics.ts";
+import type { Channel } from "../members.ts";
 
 const MINUTE_MILLISECONDS = 60_000;
 

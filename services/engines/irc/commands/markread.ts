@@ -1,10 +1,10 @@
 /** MARKREAD (IRCv3 "read-marker"). */
 
 import { Cap } from "../protocol/capabilities.ts";
-import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { isChannelName, isNick } from "../protocol/names.ts";
 import type { ServerState } from "../state.ts";
+import type { Client } from "../members.ts";
 
 /** A time as `server-time` writes it. */
 const TIMESTAMP = /^timestamp=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)$/;

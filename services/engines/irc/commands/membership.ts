@@ -1,12 +1,9 @@
 import { entryRefusal } from "../channels/access.ts";
-import type { Channel } from "../channels/channel.ts";
 import { isAdmitted } from "../channels/closing.ts";
 import { keptChannel, noteMember } from "../channels/keeping.ts";
 import { ChannelFlag } from "../channels/modes.ts";
 import { initialStatus, statusModes } from "../channels/status.ts";
-import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import type { HistoryEntry } from "../history/history.ts";
 import { HistoryKind } from "../history/store.ts";
 import { LISTED_TARGETS } from "../isupport.ts";
 import { introduce, sendCurrent, sightOf } from "../metadata/notices.ts";
@@ -37,6 +34,8 @@ import type { ServerState } from "../state.ts";
 import { sendMarker } from "./markread.ts";
 import { sendNames } from "./names.ts";
 import { sendTopic } from "./topic.ts";
+import type { Channel, Client } from "../members.ts";
+import type { HistoryEntry } from "../history/log.ts";
 
 /** Channels of one JOIN that are joined before others have their turn. */
 const JOINED_AT_ONCE = 10;

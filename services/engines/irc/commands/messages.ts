@@ -1,7 +1,5 @@
 import { muteReason, refuseMuted } from "../admission/muting.ts";
-import type { Channel } from "../channels/channel.ts";
 import { ChannelFlag, MemberStatus, STATUSES, UserMode } from "../channels/modes.ts";
-import type { Client } from "../client.ts";
 import type { CommandCall, CommandHandler } from "../command.ts";
 import { MESSAGE_TARGETS } from "../isupport.ts";
 import type { JudgedMessage, ObservedMessage } from "../options.ts";
@@ -25,11 +23,12 @@ import {
   ERR_TOOMANYTARGETS,
   type Numeric,
   RPL_AWAY,
+  UNAVAILABLE,
 } from "../protocol/numerics.ts";
 import { encodedLength } from "../protocol/text.ts";
-import { UNAVAILABLE } from "../reply.ts";
-import { possibleClient } from "../user.ts";
 import { askService, isService } from "../users/service.ts";
+import { possibleClient } from "../users/virtual_client.ts";
+import type { Channel, Client } from "../members.ts";
 
 /** PRIVMSG target{,target} :text. */
 export function privmsg(call: CommandCall): void | Promise<void> {

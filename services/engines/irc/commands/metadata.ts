@@ -6,8 +6,6 @@ import {
   METADATA_SUBSCRIPTIONS,
   METADATA_VALUE_BYTES,
 } from "../protocol/capabilities.ts";
-import { Channel } from "../channels/channel.ts";
-import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { isMetadataKey, type MetadataTarget } from "../metadata/metadata.ts";
 import {
@@ -28,6 +26,7 @@ import {
 } from "../protocol/numerics.ts";
 import type { Outbound } from "../outbound.ts";
 import { encodedLength } from "../protocol/text.ts";
+import { Channel, type Client } from "../members.ts";
 
 /** Keys in one line of an answer: no message has more than 15 parameters. */
 const KEYS_PER_LINE = 10;

@@ -1,10 +1,9 @@
-import type { Channel } from "../channels/channel.ts";
-import { CLOSED_FLAGS } from "../channels/closing.ts";
 import { inTurn, refuseChange, storeChange } from "../channels/keeping.ts";
 import { canonicalMask, withHost } from "../channels/mask.ts";
 import {
   CHANNEL_MODES,
   type ChannelMode,
+  CLOSED_FLAGS,
   formatModes,
   formatUserModes,
   type ModeChange,
@@ -39,6 +38,7 @@ import {
   RPL_INVITELIST,
   RPL_UMODEIS,
 } from "../protocol/numerics.ts";
+import type { Channel } from "../members.ts";
 
 /** MODE target [changes [parameters]]. Without changes, shows the modes. */
 export function mode(call: CommandCall): void | Promise<void> {

@@ -1,10 +1,10 @@
 import { Cap } from "../protocol/capabilities.ts";
-import type { Channel } from "../channels/channel.ts";
 import type { CommandCall } from "../command.ts";
 import { ChannelFlag, statusPrefix } from "../channels/modes.ts";
 import { LISTED_TARGETS } from "../isupport.ts";
 import { distinctNames } from "../protocol/names.ts";
 import { ERR_TOOMANYTARGETS, RPL_ENDOFNAMES, RPL_NAMREPLY } from "../protocol/numerics.ts";
+import type { Channel } from "../members.ts";
 
 /** Most characters of names in one 353, so that it fits a classic line. */
 const NAMES_LENGTH = 380;

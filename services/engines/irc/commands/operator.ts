@@ -1,8 +1,6 @@
 import { banSubject, parseDuration } from "../admission/bans.ts";
-import type { Channel } from "../channels/channel.ts";
 import { UserMode } from "../channels/modes.ts";
 import { statusModes } from "../channels/status.ts";
-import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { Cap } from "../protocol/capabilities.ts";
 import {
@@ -18,6 +16,7 @@ import { truncate } from "../protocol/text.ts";
 import { Reply } from "../reply.ts";
 import type { ServerState } from "../state.ts";
 import { joinMessages } from "./membership.ts";
+import type { Channel, Client } from "../members.ts";
 
 /** OPER name password. */
 export async function oper({ state, client, params, reply }: CommandCall): Promise<void> {

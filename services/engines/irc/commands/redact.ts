@@ -1,16 +1,16 @@
 /** REDACT (IRCv3 "message-redaction"): removes a message, one's own or another's. */
 
 import { Cap } from "../protocol/capabilities.ts";
-import type { Channel } from "../channels/channel.ts";
-import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import type { Conversation, HistoryEntry } from "../history/history.ts";
+import type { Conversation } from "../history/history.ts";
 import { looksLikeChannel } from "../protocol/names.ts";
 import type { Outbound } from "../outbound.ts";
-import { UNAVAILABLE } from "../reply.ts";
 import { truncate } from "../protocol/text.ts";
 import { isSameAccount } from "../admission/registration.ts";
 import { maySpeak, standingOf } from "./messages.ts";
+import type { Channel, Client } from "../members.ts";
+import type { HistoryEntry } from "../history/log.ts";
+import { UNAVAILABLE } from "../protocol/numerics.ts";
 
 const REDACTABLE: ReadonlySet<string> = new Set(["PRIVMSG", "NOTICE", "TAGMSG"]);
 

@@ -3,9 +3,8 @@
 import type { CommandCall } from "../command.ts";
 import { logIn, registerAccount } from "../admission/login.ts";
 import { isNick } from "../protocol/names.ts";
-import { ERR_UNKNOWNCOMMAND } from "../protocol/numerics.ts";
+import { ERR_UNKNOWNCOMMAND, UNAVAILABLE } from "../protocol/numerics.ts";
 import type { RegistrationFault } from "../options.ts";
-import { UNAVAILABLE } from "../reply.ts";
 
 const CODES: Readonly<Record<RegistrationFault, string>> = {
   taken: "ACCOUNT_EXISTS",

@@ -1,8 +1,6 @@
 /** RENAME (IRCv3 "channel-rename"). */
 
 import { Cap } from "../protocol/capabilities.ts";
-import type { Channel } from "../channels/channel.ts";
-import { isClosed } from "../channels/closing.ts";
 import { inTurn, keptChannel, refuseChange } from "../channels/keeping.ts";
 import type { CommandCall } from "../command.ts";
 import { foldCase, isChannelName } from "../protocol/names.ts";
@@ -10,6 +8,7 @@ import { ERR_CHANOPRIVSNEEDED, ERR_NOSUCHCHANNEL, ERR_NOTONCHANNEL } from "../pr
 import { truncate } from "../protocol/text.ts";
 import { Reply } from "../reply.ts";
 import { joinMessages, sendChannel } from "./membership.ts";
+import type { Channel } from "../members.ts";
 
 /** How long a channel keeps a new name before it can be renamed again. */
 const RENAME_PAUSE_MILLISECONDS = 60_000;
@@ -68,7 +67,7 @@ interface Refusal {
 function refusalOf({ state }: CommandCall, channel: Channel, name: string): Refusal | null {
   if (!isChannelName(name)) return cannot("This is no name of a channel");
   if (foldCase(name) === channel.foldedName) return null;
-  if (isClosed(state, name)) return cannot("This name is reserved");
+  if (state.isClosed(name)) return cannot("This name is reserved");
   if (state.findChannel(name) || keptChannel(state, name)) {
     return { code: "CHANNEL_NAME_IN_USE", text: "There is a channel of this name" };
   }

@@ -1,7 +1,5 @@
 /** Queries about the server, beside LUSERS, MOTD, TIME and VERSION. */
-import type { Ban } from "../admission/bans.ts";
 import { DEFAULT_VERSION, sendIsupport, sendLusers, sendMotd } from "../admission/greeting.ts";
-import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { addressParameter } from "../protocol/addresses.ts";
 import { foldCase } from "../protocol/names.ts";
@@ -21,6 +19,8 @@ import {
   RPL_USERHOST,
   RPL_VERSION,
 } from "../protocol/numerics.ts";
+import type { Ban } from "../options.ts";
+import type { Client } from "../members.ts";
 
 const DAY_SECONDS = 86_400;
 

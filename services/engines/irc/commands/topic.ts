@@ -1,6 +1,4 @@
-import type { Channel } from "../channels/channel.ts";
 import { inTurn, refuseChange, storeChange } from "../channels/keeping.ts";
-import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { ChannelFlag } from "../channels/modes.ts";
 import {
@@ -12,6 +10,7 @@ import {
   RPL_TOPICWHOTIME,
 } from "../protocol/numerics.ts";
 import { changeTopic } from "../channels/control.ts";
+import type { Channel, Client } from "../members.ts";
 
 /** TOPIC channel [text]. An empty text removes the topic. */
 export function topic(call: CommandCall): void | Promise<void> {

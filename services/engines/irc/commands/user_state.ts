@@ -1,10 +1,10 @@
 import { Cap } from "../protocol/capabilities.ts";
-import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { REALNAME_LENGTH } from "../protocol/names.ts";
 import { ERR_NOTREGISTERED, RPL_NOWAWAY, RPL_UNAWAY } from "../protocol/numerics.ts";
 import type { MessageContent, ServerState } from "../state.ts";
 import { truncate } from "../protocol/text.ts";
+import type { Client } from "../members.ts";
 
 /**
  * AWAY [reason]. Without a reason, or with an empty one, the user is back. The reason `*` marks the

@@ -1,6 +1,5 @@
 /** The parts of commands that a muted account may run, if neither nothing nor all. */
 
-import { isClosed } from "../channels/closing.ts";
 import { keptChannel } from "../channels/keeping.ts";
 import { CHANNEL_MODES, parseChannelModes } from "../channels/modes.ts";
 import type { CommandCall, MutedForm } from "../command.ts";
@@ -60,5 +59,5 @@ export function existingChannels(call: CommandCall, reason: string): readonly st
 
 function isNamed({ state }: CommandCall, name: string): boolean {
   return state.findChannel(name) !== undefined || keptChannel(state, name) !== undefined ||
-    (state.options.accounts.ownsChannel?.(name) ?? false) || isClosed(state, name);
+    (state.options.accounts.ownsChannel?.(name) ?? false) || state.isClosed(name);
 }

@@ -1,6 +1,4 @@
-import type { Channel } from "../channels/channel.ts";
 import { statusPrefix, UserMode } from "../channels/modes.ts";
-import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { takesMetadata } from "../metadata/notices.ts";
 import { addressParameter } from "../protocol/addresses.ts";
@@ -29,6 +27,7 @@ import {
   RPL_WHOSPCRPL,
   RPL_WHOWASUSER,
 } from "../protocol/numerics.ts";
+import type { Channel, Client } from "../members.ts";
 
 /** Most answers to a WHO with a mask. A channel is listed in full. */
 const MASK_MATCHES = 500;

@@ -1,8 +1,6 @@
 /** Keeps messages for users who come later or come back (CHATHISTORY). */
 
-import type { Channel } from "../channels/channel.ts";
-import type { Client } from "../client.ts";
-import { Log, RecentLogs } from "./log.ts";
+import { type HistoryEntry, Log, RecentLogs } from "./log.ts";
 import { entryOf, recordOf } from "./record.ts";
 import { select } from "./selection.ts";
 import {
@@ -18,23 +16,13 @@ import { ChannelFlag } from "../channels/modes.ts";
 import type { IrcLimits, IrcLogger } from "../options.ts";
 import { type Outbound, timeOf } from "../outbound.ts";
 import { foldCase } from "../protocol/names.ts";
+import type { Channel, Client } from "../members.ts";
 
 /** Estimated memory of an entry beside its text. */
 const ENTRY_BYTES = 256;
 
 /** Messages of only tags that matter just for the moment, and are not kept. */
 const PASSING_TAGS: ReadonlySet<string> = new Set(["+typing", "+draft/typing"]);
-
-/** One message in the form that was sent, with its id and time. */
-export interface HistoryEntry {
-  readonly id: string;
-  /** Unix time in milliseconds. */
-  readonly time: number;
-  readonly kind: HistoryKind;
-  readonly message: Outbound;
-  /** The form for clients with `extended-join`. */
-  readonly extended: Outbound | null;
-}
 
 /** Entries read from the store in one request. */
 const STORE_PAGE = 64;

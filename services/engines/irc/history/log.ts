@@ -1,8 +1,20 @@
 /** Logs in memory: their entries, and which log was written to last. */
 
-import type { HistoryEntry } from "./history.ts";
+import type { Outbound } from "../outbound.ts";
+import type { HistoryKind } from "./store.ts";
 
 const FIRST_CAPACITY = 4;
+
+/** One message in the form that was sent, with its id and time. */
+export interface HistoryEntry {
+  readonly id: string;
+  /** Unix time in milliseconds. */
+  readonly time: number;
+  readonly kind: HistoryKind;
+  readonly message: Outbound;
+  /** The form for clients with `extended-join`. */
+  readonly extended: Outbound | null;
+}
 
 /**
  * The entries of one channel or conversation, the oldest first.

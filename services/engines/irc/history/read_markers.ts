@@ -1,31 +1,11 @@
 /** How far each user has read each of its conversations (IRCv3 read-marker). */
 
-import type { Client } from "../client.ts";
+import { MARKED_TARGETS, type ReadMarkerStore } from "../options.ts";
 import { foldCase } from "../protocol/names.ts";
-
-/** Most markers of one user; the one set longest ago is dropped first. */
-export const MARKED_TARGETS = 1000;
+import type { Client } from "../members.ts";
 
 /** Most users with markers in memory; the one who set a marker longest ago is dropped first. */
 const MARKING_USERS = 1000;
-
-/**
- * Stores the markers of accounts. Names of accounts and targets are folded; times are those of
- * messages, in Unix milliseconds. Each account has room for at least {@linkcode MARKED_TARGETS}.
- */
-export interface ReadMarkerStore {
-  /** The time of the last message that was read; null if that is not known. */
-  read(account: string, target: string): number | null;
-  /**
-   * Moves a marker forward, never back. Resolves when it is stored; rejects if it cannot be stored.
-   *
-   * @returns the marker's position afterwards
-   */
-  advance(account: string, target: string, time: number): Promise<number>;
-  /** Moves the markers of a channel to its new name. */
-  rename(from: string, to: string): void;
-  forget(account: string): void;
-}
 
 /** Markers of accounts in a store, and markers of guests while they are connected. */
 export class ReadMarkers {

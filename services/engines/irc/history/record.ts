@@ -1,10 +1,10 @@
 /** Encodes entries of a log for a store, and decodes them. */
 
-import type { HistoryEntry } from "./history.ts";
 import type { HistoryRecord } from "./store.ts";
 import { jsonString } from "../protocol/text.ts";
 import { MessageHead, type MessageText, Outbound, type OutboundTags } from "../outbound.ts";
 import { parseMessage } from "../protocol/message.ts";
+import type { HistoryEntry } from "./log.ts";
 
 /**
  * A message as JSON, without default values, and without a guest's connection, which means nothing

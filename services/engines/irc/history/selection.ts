@@ -1,7 +1,7 @@
 /** Selects the entries of a log in memory for a CHATHISTORY query. */
 
-import type { HistoryEntry } from "./history.ts";
 import type { HistoryPart, HistoryQuery, HistoryReference } from "./store.ts";
+import type { HistoryEntry } from "./log.ts";
 
 /** A part of a log. */
 export interface Selection {

@@ -1,9 +1,8 @@
 /** Values of users and channels by key (IRCv3 metadata). They end with their target. */
 
 import { METADATA_KEYS, METADATA_SUBSCRIPTIONS } from "../protocol/capabilities.ts";
-import type { Channel } from "../channels/channel.ts";
-import type { Client } from "../client.ts";
 import { TokenBucket } from "../../../kernel/token_bucket.ts";
+import type { Channel, Client } from "../members.ts";
 
 /** Limits of one client's changes and synchronisations. */
 const CHANGE_RATE = { perSecond: 0.5, burst: 20 } as const;

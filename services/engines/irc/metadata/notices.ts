@@ -1,13 +1,12 @@
 /** Notices of metadata: who receives them, as `draft/metadata-2` or as `draft/metadata-3`. */
 
 import { Cap } from "../protocol/capabilities.ts";
-import { Channel } from "../channels/channel.ts";
-import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import type { MetadataTarget } from "./metadata.ts";
 import { RPL_KEYNOTSET, RPL_KEYVALUE, RPL_METADATASYNCLATER } from "../protocol/numerics.ts";
 import type { Outbound } from "../outbound.ts";
 import type { ServerState } from "../state.ts";
+import { Channel, type Client } from "../members.ts";
 
 /** Most values of one channel and its members that are sent without a request. */
 const UNASKED_VALUES = 200;

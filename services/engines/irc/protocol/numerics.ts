@@ -138,3 +138,6 @@ export const ERR_SASLFAIL = numeric("904", "SASL authentication failed");
 export const ERR_SASLTOOLONG = numeric("905", "SASL message too long");
 export const ERR_SASLABORTED = numeric("906", "SASL authentication aborted");
 export const RPL_SASLMECHS = numeric("908", "are the available SASL mechanisms");
+
+/** The code of a FAIL that another attempt may not meet (IRCv3 standard-replies). */
+export const UNAVAILABLE = "TEMPORARILY_UNAVAILABLE";

@@ -1,5 +1,5 @@
-import type { Client } from "../client.ts";
 import { foldCase } from "../protocol/names.ts";
+import type { Client } from "../members.ts";
 
 /** Most users remembered; the oldest is dropped first. */
 const REMEMBERED_USERS = 1000;

@@ -1,5 +1,5 @@
-import type { Client } from "../client.ts";
 import { foldCase } from "../protocol/names.ts";
+import type { Client } from "../members.ts";
 
 /** Nicks that one client may watch; announced as `MONITOR`. */
 export const MONITORED_NICKS = 100;

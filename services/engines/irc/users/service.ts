@@ -1,7 +1,6 @@
 /** Users of the server that execute the requests of others, such as NickServ. */
 
 import { Cap } from "../protocol/capabilities.ts";
-import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { changeNick, isSameAccount } from "../admission/registration.ts";
 import { guardLogin, logIn, registerAccount } from "../admission/login.ts";
@@ -9,6 +8,7 @@ import { ERR_UNKNOWNCOMMAND } from "../protocol/numerics.ts";
 import type { AccountRegistration, ObservedActor, Verification } from "../options.ts";
 import { VirtualClient } from "./virtual_client.ts";
 import type { ServerState } from "../state.ts";
+import type { Client } from "../members.ts";
 
 /** A service of the embedding program, which users send requests to. */
 export interface Service {

@@ -1,10 +1,9 @@
 import { UserMode } from "../channels/modes.ts";
-import { Client } from "../client.ts";
+import type { UserIdentity } from "../options.ts";
 import type { Outbound, ReplyTags } from "../outbound.ts";
-import type { ServerState } from "../state.ts";
 import type { DirectTransport } from "../transport/direct.ts";
 import type { Transport } from "../transport/transport.ts";
-import type { UserIdentity } from "../user.ts";
+import { Client, type Counters } from "../members.ts";
 
 /** In place of a connection. */
 const NO_TRANSPORT: Transport = Object.freeze({
@@ -22,6 +21,14 @@ const NO_TRANSPORT: Transport = Object.freeze({
 const USER = "agent";
 const PERSON = "web";
 
+/** What a client without a socket needs of its server. */
+interface HomeServer {
+  readonly serverName: string;
+  readonly counters: Counters;
+  /** Unix time in milliseconds. */
+  now(): number;
+}
+
 /** The identity of a user without a connection. */
 interface VirtualIdentity {
   /** The user name, between `!` and `@`. */
@@ -37,13 +44,13 @@ interface VirtualIdentity {
 export class VirtualClient extends Client {
   override readonly virtual = true;
 
-  constructor(state: ServerState, identity: VirtualIdentity) {
-    const { counters } = state;
+  constructor(server: HomeServer, identity: VirtualIdentity) {
+    const { counters } = server;
     const { privileged = false } = identity;
-    super(NO_TRANSPORT, { privileged, now: state.now(), counters });
+    super(NO_TRANSPORT, { privileged, now: server.now(), counters });
     this.user = identity.user;
     this.realname = identity.realname;
-    this.host = this.cloak = state.serverName;
+    this.host = this.cloak = server.serverName;
     if (identity.bot) this.modes = UserMode.BOT;
     this.registration = null;
   }
@@ -54,11 +61,19 @@ export class VirtualClient extends Client {
 
 /** A client for a user without a connection. It has no nick and no account yet. */
 export function newVirtualClient(
-  state: ServerState,
+  server: HomeServer,
   { realname, isPerson = false, privileged = false }: UserIdentity,
 ): VirtualClient {
   const user = isPerson ? PERSON : USER;
-  return new VirtualClient(state, { user, realname, bot: !isPerson, privileged });
+  return new VirtualClient(server, { user, realname, bot: !isPerson, privileged });
+}
+
+/** A client that a user could have, which the server does not know. */
+export function possibleClient(server: HomeServer, identity: UserIdentity): Client {
+  const client = newVirtualClient(server, identity);
+  client.nick = identity.nick;
+  client.account = identity.account;
+  return client;
 }
 
 const NO_TAGS: ReplyTags = Object.freeze({});
@@ -67,8 +82,8 @@ const NO_TAGS: ReplyTags = Object.freeze({});
 export class DirectClient extends Client {
   readonly #transport: DirectTransport;
 
-  constructor(state: ServerState, transport: DirectTransport, privileged: boolean) {
-    super(transport, { privileged, now: state.now(), counters: state.counters });
+  constructor(server: HomeServer, transport: DirectTransport, privileged: boolean) {
+    super(transport, { privileged, now: server.now(), counters: server.counters });
     this.#transport = transport;
   }
 

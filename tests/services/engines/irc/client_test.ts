@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Client, newCounters } from "../../../../services/engines/irc/client.ts";
 import { MessageHead } from "../../../../services/engines/irc/outbound.ts";
 import type { Transport } from "../../../../services/engines/irc/transport/transport.ts";
+import { Client, newCounters } from "../../../../services/engines/irc/members.ts";
 
 const TRANSPORT: Transport = {
   address: "127.0.0.1",

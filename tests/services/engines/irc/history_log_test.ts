@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { HistoryEntry } from "../../../../services/engines/irc/history/history.ts";
-import { Log, RecentLogs } from "../../../../services/engines/irc/history/log.ts";
+import {
+  type HistoryEntry,
+  Log,
+  RecentLogs,
+} from "../../../../services/engines/irc/history/log.ts";
 import { HistoryKind } from "../../../../services/engines/irc/history/store.ts";
 import { MessageHead, Outbound } from "../../../../services/engines/irc/outbound.ts";
 

@@ -7,7 +7,7 @@ import type { ArrivingMessage } from "../../services/work/sync/mod.ts";
 export const MEMORY_BYTES = 256 * 1024;
 
 /** The bounds of a body, and where a long one is stored. */
-export interface ArrivalOptions {
+export interface ArrivingBodyOptions {
   /** Longest wait for the next part, in milliseconds. */
   readonly stallMs: number;
   readonly maxBytes: number;
@@ -20,9 +20,9 @@ type BodyReader = ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
  * The body of a message while it arrives. Only its beginning is read at first: the rest is stored
  * once somebody may send it, or else read and dropped, because clients write before they read.
  */
-export class Arrival implements AsyncDisposable {
+export class ArrivingBody implements AsyncDisposable {
   readonly source: MessageSource | ArrivingMessage;
-  readonly #options: ArrivalOptions;
+  readonly #options: ArrivingBodyOptions;
   readonly #reader: BodyReader;
   readonly #head: Uint8Array<ArrayBuffer>;
   readonly #stored = new AsyncDisposableStack();
@@ -32,7 +32,7 @@ export class Arrival implements AsyncDisposable {
   private constructor(
     reader: BodyReader,
     beginning: Beginning,
-    options: ArrivalOptions,
+    options: ArrivingBodyOptions,
   ) {
     const { head, isWhole } = beginning;
     this.#reader = reader;
@@ -51,12 +51,12 @@ export class Arrival implements AsyncDisposable {
    */
   static async begin(
     body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
-    options: ArrivalOptions,
-  ): Promise<Arrival> {
+    options: ArrivingBodyOptions,
+  ): Promise<ArrivingBody> {
     if (body === null) throw new Invalid("The body is empty");
     const reader = body.getReader();
     try {
-      return new Arrival(reader, await beginningOf(reader, options.stallMs), options);
+      return new ArrivingBody(reader, await beginningOf(reader, options.stallMs), options);
     } catch (error) {
       await reader.cancel().catch(() => {});
       throw error;
