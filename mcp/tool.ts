@@ -6,7 +6,12 @@ import type {
 import { z } from "zod";
 import { Forbidden, Invalid } from "../services/kernel/errors.ts";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
-import { type Action, mayDo, type Principal, requireServerCall } from "../services/people/identity/mod.ts";
+import {
+  type Action,
+  mayDo,
+  type Principal,
+  requireServerCall,
+} from "../services/people/identity/mod.ts";
 import { methodOf, type ServerHead } from "../services/people/identity/server_operation.ts";
 import type { ProjectHead } from "../services/work/projects/operation.ts";
 import type { ToolAdvice, ToolHints } from "../services/people/identity/operation.ts";

@@ -170,7 +170,9 @@ Deno.test("get_my_work shows what is the caller's in all projects, or in one", a
     }
     for (const slug of ["demo", "second"]) {
       const { data } = await test.use("list_tickets", { slug });
-      const { uuid: ticket } = data.tickets.find(({ title }: { title: string }) => title === "Held");
+      const { uuid: ticket } = data.tickets.find(({ title }: { title: string }) =>
+        title === "Held"
+      );
       await test.use("claim_ticket", { slug, uuid: ticket });
       await test.use("create_workspace", { slug, name: `in-${slug}`, ticket });
     }
