@@ -36,7 +36,8 @@ function declaredTool(operation: AnyOperation, mcp: ToolDeclaration): Tool {
     input: { ...shape, ...list === undefined ? {} : partShape(list.limit, list.noun) },
     output: answerShape,
     isLong: true,
-    ...hints === undefined ? {} : { hints },
+    // It acts on this server alone, unless it says otherwise.
+    hints: { openWorldHint: false, ...hints },
     ...advice === undefined ? {} : { advice },
     async run(input, call, given) {
       const entries = own.flatMap((argument) =>

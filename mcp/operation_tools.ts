@@ -2,6 +2,6 @@
 
 /** The tools that operations on the server are, with their rooms. */
 export const OPERATION_TOOLS = {
-  "get_my_work": { "room": "attention" },
+  "get_my_work": { "room": "attention", "takesSlug": true },
   "list_claims": { "room": "claims" },
 } as const;

@@ -18,6 +18,8 @@ import { TOOLS_MARK } from "./tools_mark.ts";
 interface DeclaredRow {
   readonly room: keyof typeof SERVER_OPERATIONS;
   readonly runsOn?: "leader";
+  /** Whether a call may name a project, whose node then answers it. */
+  readonly takesSlug?: true;
 }
 
 /**
@@ -74,7 +76,7 @@ export class Protocols {
     const { projects, repositories: { homes } } = hosting;
     const others = new Set([
       ...this.#tools.map(({ name }) => name),
-      ...declared.map(([name]) => name),
+      ...declared.flatMap(([name, { takesSlug }]) => takesSlug === true ? [] : [name]),
     ]);
     return [...toLeader, new ProjectCallPlacement({ api, projects, homes, others })];
   }

@@ -6,7 +6,12 @@ import type {
 import { z } from "zod";
 import { Forbidden, Invalid } from "../services/kernel/errors.ts";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
-import { mayDo, type Principal, requireServerCall } from "../services/people/identity/mod.ts";
+import {
+  type Action,
+  mayDo,
+  type Principal,
+  requireServerCall,
+} from "../services/people/identity/mod.ts";
 import { methodOf, type ServerHead } from "../services/people/identity/server_operation.ts";
 import type { ProjectHead } from "../services/work/projects/operation.ts";
 import type { ToolAdvice, ToolHints } from "../services/people/identity/operation.ts";
@@ -172,7 +177,7 @@ export function tool<Input extends z.ZodRawShape>(definition: ToolDefinition<Inp
       if (refusal !== undefined && definition.sees?.(principal, true) === false) {
         throw new Forbidden(refusal);
       }
-      // The operation checks the rights; whoever may not call it hears that, and not of arguments.
+      // The operation checks the rights. A caller without them hears that, and not of arguments.
       const invalid = (message: string) => {
         requireOpen(head, principal, services);
         return new Invalid(message);
@@ -226,18 +231,23 @@ export function isOpenTo(
   principal: Principal,
   api: ProjectApi | undefined,
 ): boolean {
-  if (!("needs" in head)) {
-    if (!mayDo(principal, changesSomething(head) ? "write" : "read", { kind: head.on })) {
-      return false;
-    }
-    return head.on !== "projects" || api?.mayAnywhere(principal, "read") === true;
-  }
+  if ("needs" in head) return mayInProjects(head.needs, principal, api);
+  if (!mayDo(principal, changesSomething(head) ? "write" : "read", { kind: head.on })) return false;
+  return head.on !== "projects" || mayInProjects("read", principal, api);
+}
+
+/** Whether a principal may do something in a project, be it one that is not made yet. */
+function mayInProjects(
+  action: Action,
+  principal: Principal,
+  api: ProjectApi | undefined,
+): boolean {
   const { kind, project } = principal;
   if (kind !== "agent" && kind !== "person") {
     const resource = { kind: "project", role: null, visibility: "private" } as const;
-    if (mayDo(principal, head.needs, { ...resource, id: project ?? "" })) return true;
+    if (mayDo(principal, action, { ...resource, id: project ?? "" })) return true;
   }
-  return api?.mayAnywhere(principal, head.needs) === true;
+  return api?.mayAnywhere(principal, action) === true;
 }
 
 /**

@@ -27,9 +27,10 @@ async function declaredOnServer(): Promise<[string, AnyServerOperation][]> {
 
 /** The index of the tools that operations on the server are, before it is formatted. */
 export async function operationTools(): Promise<string> {
-  const rows = (await declaredOnServer()).map(([room, { declared: { mcp, runsOn } }]) =>
-    `  ${JSON.stringify(mcp?.name)}: ${JSON.stringify({ room, runsOn })},`
-  );
+  const rows = (await declaredOnServer()).map(([room, { declared: { mcp, runsOn, input } }]) => {
+    const takesSlug = "slug" in (mcp?.takes ?? input.shape) ? true : undefined;
+    return `  ${JSON.stringify(mcp?.name)}: ${JSON.stringify({ room, runsOn, takesSlug })},`;
+  });
   return [
     "/** Written by `deno task reference` from the operations of services/; do not change it. */",
     "",

@@ -92,7 +92,8 @@ Deno.test("the tools for channels load none of those for projects", async () => 
   const loaded = [...await loadedWith("mcp/mod.ts")];
   assert.ok(loaded.some((specifier) => specifier.endsWith("/mcp/reading_tools.ts")));
   const needless = loaded.filter((specifier) =>
-    /\/mcp\/projects\/|\/routes\/projects\/\w+_schemas\.ts$|zod-openapi/.test(specifier)
+    /\/mcp\/(?:projects\/|resources\.ts$)|\/services\/work\/\w+\/operations\.ts$|\/routes\/projects\/\w+_schemas\.ts$|zod-openapi/
+      .test(specifier)
   );
   assert.deepEqual(needless, []);
 });

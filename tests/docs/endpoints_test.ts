@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { endpointPages } from "../../scripts/endpoint_tables.ts";
 import type { Document, Operation, Schema } from "../support/api_document.ts";
+import { call, registerAgent } from "../support/api.ts";
 import { startProgram } from "../support/program.ts";
 import { withToolTables } from "../../scripts/tool_table.ts";
 import { readPage, readProjectPages, readUserPages, ROOT } from "./pages.ts";
@@ -122,31 +123,31 @@ Deno.test("the tables of endpoints are what `deno task reference` writes", async
 /** Arguments of the tools for projects that a sentence names, and not the tables. */
 const COMMON = new Set(["slug", "max_chars"]);
 
-Deno.test("docs/mcp.md lists the tools with their arguments, and who may call them", async () => {
+Deno.test("docs/mcp.md lists the tools of the operator and of agents, with their arguments", async () => {
   await using program = await startProgram();
-  const response = await fetch(program.mcp, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${program.token}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
-  });
-  const { result } = await response.json();
-  const offered = result.tools.map((
-    { name, inputSchema }: { name: string; inputSchema: { properties?: object } },
-  ) => [
-    name,
-    Object.keys(inputSchema.properties ?? {}).filter((key) => !COMMON.has(key)).toSorted(),
-  ]);
+  await registerAgent(program, "scout", { channels: [] });
+  const request = { owner: "scout", name: "test", scopes: ["read", "write"] };
+  const { token } = await (await call(program, "POST", "/v1/tokens", request)).json();
+  const offered = new Map<string, string[]>();
+  for (const bearer of [token, program.token]) {
+    const response = await fetch(program.mcp, {
+      method: "POST",
+      headers: { authorization: `Bearer ${bearer}`, "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    });
+    const { result: { tools } } = await response.json();
+    for (const { name, inputSchema } of tools) {
+      const keys = Object.keys(inputSchema.properties ?? {}).filter((key) => !COMMON.has(key));
+      offered.set(name, keys.toSorted());
+    }
+  }
 
   const text = await Deno.readTextFile(new URL("../../docs/mcp.md", import.meta.url));
   const listed = Array.from(
     text.matchAll(/^\| `(\w+)` +\|[^|]*\|([^|]*)\|$/gm),
     ([, name, cell = ""]) => [name, Array.from(cell.matchAll(/`(\w+)`/g), ([, a]) => a).toSorted()],
   );
-  assert.deepEqual(listed.toSorted(), offered.toSorted());
+  assert.deepEqual(listed.toSorted(), [...offered].toSorted());
 });
 
 Deno.test("every metric that docs/operating.md names is served", async () => {

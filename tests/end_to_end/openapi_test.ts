@@ -77,6 +77,7 @@ const STEPS: readonly Step[] = [
   { endpoint: "DELETE /v1/agents/{nick}", path: ["scout"], status: 204 },
   { endpoint: "DELETE /v1/irc/accounts/{account}", path: ["bob"], status: 204 },
   { endpoint: "PUT /v1/log", body: { level: "warning" }, status: 200 },
+  { endpoint: "POST /v1/doctor", status: 200 },
   { endpoint: "GET /v1/doctor", status: 200 },
   {
     endpoint: "POST /v1/tokens",

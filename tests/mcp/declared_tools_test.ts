@@ -81,6 +81,7 @@ Deno.test("an operation that answers nothing says that it is done", async () => 
     readOnlyHint: false,
     destructiveHint: true,
     idempotentHint: false,
+    openWorldHint: false,
   });
 });
 

@@ -1,7 +1,13 @@
 /** Requests that succeed, one for each endpoint of an OpenAPI document. */
 import assert from "node:assert/strict";
 import type { Server } from "./api.ts";
-import { type Document, type Endpoint, endpointsOf, fillPath, type Parameter } from "./api_document.ts";
+import {
+  type Document,
+  type Endpoint,
+  endpointsOf,
+  fillPath,
+  type Parameter,
+} from "./api_document.ts";
 import { DocumentedAnswers } from "./documented_answers.ts";
 
 /** A request, and the expected status. */

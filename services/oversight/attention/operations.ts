@@ -97,8 +97,8 @@ export const getMyWork = serverOperation({
   const read = await Promise.all(
     projects.map((project) => readProject(hosting, project, owners.has(project.id) ? key : null)),
   );
-  const unread = read.flatMap((one, index) => one === null ? [projects[index]?.slug ?? ""] : []);
-  const known = read.filter((one) => one !== null);
+  const unread = read.filter(({ tickets, workspaces }) => tickets === null || workspaces === null)
+    .map(({ slug }) => slug);
   const reasons = [
     ...skipped,
     ...unread.length === 0 ? [] : [`Not all of ${unread.join(", ")} can be read now`],
@@ -112,10 +112,12 @@ export const getMyWork = serverOperation({
       generation: item.generation,
       expires_at: new Date(item.expiresAt).toISOString(),
     })),
-    workspaces: known.flatMap(({ workspaces }) => workspaces),
+    workspaces: read.flatMap(({ workspaces }) => workspaces ?? []),
     to_review: here(awaited).map(viewOfReview),
     reviews: here(work.reviews).map(viewOfReview),
-    unclaimed: known.map(({ unclaimed }) => unclaimed).filter(({ tickets }) => tickets > 0),
+    unclaimed: read.flatMap(({ slug, tickets }) =>
+      tickets === null || tickets === 0 ? [] : [{ project: slug, tickets }]
+    ),
     ...reasons.length === 0 ? {} : { skipped: reasons.join(". ") },
   };
 });
@@ -140,22 +142,26 @@ function projectsOf(
 }
 
 /**
- * What only a project's repository knows.
+ * What only a project's repository knows; null for what cannot be read now.
  *
  * @param owner the key of the caller, if it has active workspaces there
- * @returns null if it cannot be read now
  */
 async function readProject(
   { claims, workspaces, reads }: WorkServices["hosting"],
   project: Project,
   owner: string | null,
 ) {
+  const [free, own] = await Promise.all([
+    readable(claims.unclaimed(project, { limit: 1, status: "Open" }, reads)),
+    owner === null ? [] : readable(workspacesOf(workspaces, project, owner)),
+  ]);
+  return { slug: project.slug, tickets: free?.total ?? null, workspaces: own };
+}
+
+/** What a read finds; null if it cannot be made now. */
+async function readable<Found>(read: Promise<Found>): Promise<Found | null> {
   try {
-    const { total } = await claims.unclaimed(project, { limit: 1, status: "Open" }, reads);
-    return {
-      unclaimed: { project: project.slug, tickets: total },
-      workspaces: owner === null ? [] : await workspacesOf(workspaces, project, owner),
-    };
+    return await read;
   } catch (error) {
     if (error instanceof ServiceError) return null;
     throw error;
