@@ -4,12 +4,19 @@ import { join } from "node:path";
 /** Statements of SQL, by the file of tests that has them run. */
 export type StatementsByFile = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** What runs of tests noted in a folder. */
+/**
+ * What runs of tests noted in a folder.
+ *
+ * @throws Error if some statements have no test
+ */
 export function readNotes(folder: string): StatementsByFile {
   const noted = new Map<string, Set<string>>();
   for (const { name } of Deno.readDirSync(folder)) {
-    const notes: [string, string[]][] = JSON.parse(Deno.readTextFileSync(join(folder, name)));
+    const notes: [string | null, string[]][] = JSON.parse(
+      Deno.readTextFileSync(join(folder, name)),
+    );
     for (const [file, statements] of notes) {
+      if (file === null) throw new Error(`No test is known that ran ${statements.join("\n")}`);
       noted.set(file, (noted.get(file) ?? new Set()).union(new Set(statements)));
     }
   }

@@ -35,7 +35,7 @@ Deno.test("a run notes what each file has an app database run", THOROUGH, async 
     const notes = join(folder, "notes");
     Deno.mkdirSync(notes);
     Deno.writeTextFileSync(file, FILE);
-    const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    const { code, stdout } = await new Deno.Command(Deno.execPath(), {
       args: [
         "test",
         "--no-check",
@@ -46,7 +46,7 @@ Deno.test("a run notes what each file has an app database run", THOROUGH, async 
       ],
       env: { MUSTER_TEST_STATEMENTS: notes },
     }).output();
-    assert.equal(code, 0, new TextDecoder().decode(stderr));
+    assert.equal(code, 0, new TextDecoder().decode(stdout));
     const own = readNotes(notes).get(file) ?? new Set();
     assert.ok(own.has('select "type" from "agents" where "type" in (?)'), [...own].join("\n"));
   });

@@ -18,58 +18,57 @@ const LIST = /\((?:\?|\(\?(?:, \?)*\))(?:, (?:\?|\(\?(?:, \?)*\)))*\)/g;
 
 const folder = Deno.env.get("MUSTER_TEST_STATEMENTS") ?? "";
 
-/** What each file of tests has had run. */
-const statements = new Map<string, Set<string>>();
-
-/** The file whose test opened a database; null for others than an app database. */
-const owners = new WeakMap<DatabaseSync, string | null>();
-
-function ownerOf(database: DatabaseSync): string | null {
-  const known = owners.get(database);
-  if (known !== undefined) return known;
-  const owner = basename(database.location() ?? "") === SQLITE_FILE ? testInStack() : null;
-  owners.set(database, owner);
-  return owner;
+/** An app database. */
+interface Opened {
+  /** The file of tests whose test uses it; null while no test was seen in a stack. */
+  file: string | null;
+  /** The file of the test that was seen before. */
+  readonly before: string | null;
+  readonly statements: Set<string>;
 }
 
-/** The file whose test opened a database last. */
-let latest = "";
+/** The app databases, by their paths. */
+const opened = new Map<string, Opened>();
 
-/**
- * The file of the test that awaits the caller, or of the last one that did: an isolate runs one test
- * after the other.
- *
- * @throws Error if there is none
- */
-function testInStack(): string {
+/** What connections are to; null for others than app databases. */
+const known = new WeakMap<DatabaseSync, Opened | null>();
+
+/** The file of the test that was seen last: an isolate runs one after the other. */
+let latest: string | null = null;
+
+function openedBy(connection: DatabaseSync): Opened | null {
+  const path = connection.location() ?? "";
+  if (basename(path) !== SQLITE_FILE) return null;
+  const one = opened.get(path) ?? { file: null, before: latest, statements: new Set() };
+  opened.set(path, one);
+  return one;
+}
+
+/** The file of the test that awaits the caller; null if there is none in the stack. */
+function testInStack(): string | null {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = FRAMES;
   const { stack = "" } = new Error();
   Error.stackTraceLimit = limit;
   const url = TEST_FILE.exec(stack)?.[0];
-  if (url !== undefined) latest = fileURLToPath(url);
-  if (latest === "") throw new Error(`No test awaits what opens this database:\n${stack}`);
-  return latest;
+  return url === undefined ? null : latest = fileURLToPath(url);
 }
 
-const { exec, prepare } = DatabaseSync.prototype;
-
-DatabaseSync.prototype.exec = function (sql) {
-  // What opens a database sets it up at once, and so in the stack of its test.
-  ownerOf(this);
-  return exec.call(this, sql);
-};
+const { prepare } = DatabaseSync.prototype;
 
 DatabaseSync.prototype.prepare = function (sql, ...options) {
-  const owner = ownerOf(this);
-  if (owner !== null) {
-    const own = statements.get(owner) ?? new Set();
-    statements.set(owner, own.add(sql.replaceAll(/\s+/g, " ").replaceAll(LIST, "(?)")));
+  const one = known.has(this) ? known.get(this) ?? null : openedBy(this);
+  known.set(this, one);
+  if (one !== null) {
+    one.file ??= testInStack();
+    one.statements.add(sql.replaceAll(/\s+/g, " ").replaceAll(LIST, "(?)"));
   }
   return prepare.call(this, sql, ...options);
 };
 
 addEventListener("unload", () => {
-  const noted = [...statements].map(([file, own]) => [file, [...own]]);
+  const noted = [...opened.values()].map(({ file, before, statements }) => {
+    return [file ?? before ?? latest, [...statements]];
+  });
   Deno.writeTextFileSync(join(folder, `${crypto.randomUUID()}.json`), JSON.stringify(noted));
 });
