@@ -36,7 +36,8 @@ export class AttemptQuota {
   /** What checks them bounds their number. */
   readonly #running = new Quota();
 
-  constructor({ failures, window, keys, clock }: AttemptQuotaOptions) {
+  constructor(options: AttemptQuotaOptions) {
+    const { failures, window, keys, clock } = options;
     this.#most = failures;
     this.#failed = new Quota({ period: window, maxKeys: keys, clock });
   }
