@@ -301,12 +301,6 @@ const KEPT_MS = 120_000;
 /** Most messages that are kept; the oldest make room. */
 const MAX_KEPT = 20_000;
 
-/** What a node heard that does not keep the inboxes. */
-export type Missed =
-  | { readonly kind: "heard"; readonly message: HeardMessage }
-  | { readonly kind: "posted"; readonly channel: string; readonly message: ChannelMessage }
-  | { readonly kind: "redacted"; readonly id: string };
-
 interface MissedMessagesOptions {
   /** Whether another node leads, which has these messages too. */
   readonly isLed: () => boolean;

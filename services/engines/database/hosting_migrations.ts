@@ -1,4 +1,4 @@
-import type { Migration } from "./migrate.ts";
+import type { Migration } from "./migration.ts";
 
 /**
  * The tables of repository hosting. They hold what a Fossil repository has no concept of; nothing is

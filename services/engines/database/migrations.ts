@@ -1,5 +1,5 @@
 import { MIRROR_TABLE, PROJECT_TABLES, WORK_TABLES } from "./hosting_migrations.ts";
-import type { Migration } from "./migrate.ts";
+import type { Migration } from "./migration.ts";
 
 /** What several servers with one database need, and the node that has each project. */
 const NODE_TABLES = `

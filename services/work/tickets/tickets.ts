@@ -6,14 +6,7 @@ import type {
   TicketFields,
   TicketRef,
 } from "../../engines/fossil/mod.ts";
-import type { Caller } from "../../people/identity/mod.ts";
-import type {
-  Actor,
-  Project,
-  ProjectRepositories,
-  RepositoryWrite,
-  Stamp,
-} from "../projects/mod.ts";
+import type { Project, ProjectRepositories, RepositoryWrite, Stamp } from "../projects/mod.ts";
 import type { Claims } from "./claims.ts";
 import { type ClaimView, isoOf, viewOfClaim } from "./records.ts";
 import type { NewComment, NewTicket, TicketEdit } from "./schemas.ts";
@@ -22,13 +15,6 @@ import { checkFields, commentFields, type Field, setting } from "./ticket_fields
 export interface TicketsOptions {
   readonly repositories: ProjectRepositories;
   readonly claims: Claims;
-}
-
-/** Who changes a ticket, and under which generation of its claim, if the request names one. */
-export interface TicketWriter {
-  readonly caller: Caller;
-  readonly actor: Actor;
-  readonly generation?: number | undefined;
 }
 
 /** A ticket with its comments, its claim and its strikes. */

@@ -1,7 +1,8 @@
-import { DatabaseError, postgresSql } from "../migrate.ts";
+import { DatabaseError } from "../migrate.ts";
 import { MIGRATIONS } from "../migrations.ts";
 import { isRefusal, shownUrl } from "./connection.ts";
 import type { WritingSession } from "./session.ts";
+import { postgresSql } from "../migration.ts";
 
 /**
  * Migrates a database to the current schema, in one transaction.
