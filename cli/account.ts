@@ -2,14 +2,8 @@ import { z } from "zod";
 import { ApiClient } from "./client.ts";
 import { IRC_CLIENTS, loginLines, passwordLines } from "../services/people/login_lines.ts";
 import type { Group } from "./command_line/mod.ts";
-import {
-  CLIENT_OPTION,
-  type CommandOptions,
-  JSON_OPTION,
-  PASSWORD_OPTION,
-  URL_OPTION,
-} from "./options.ts";
-import { print, printJson, table } from "./output.ts";
+import { CLIENT_OPTION, type CommandOptions, PASSWORD_OPTION, URL_OPTION } from "./options.ts";
+import { print } from "./output.ts";
 import { readSettings } from "./settings.ts";
 import { choosePassword, type PasswordOptions, randomPassword, readPassword } from "./passwords.ts";
 
@@ -17,7 +11,6 @@ interface LoginOptions extends CommandOptions, PasswordOptions {
   readonly client?: string;
 }
 
-const accountSchema = z.object({ account: z.string(), created_at: z.string() });
 const createdSchema = z.object({ account: z.string(), server: z.string() });
 
 /** `muster account add`: creates an IRC account for a person and prints how to log in. */
@@ -50,14 +43,6 @@ function printForClients({ client }: LoginOptions, linesOf: (client: string) => 
   }
 }
 
-/** `muster account list`. */
-async function listAccounts(options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  const accounts = await client.call("GET", "/v1/irc/accounts", z.array(accountSchema));
-  if (options.json === true) return printJson(accounts);
-  print(table(["ACCOUNT", "CREATED"], accounts.map((row) => [row.account, row.created_at])));
-}
-
 /**
  * `muster account passwd`: replaces a password, which closes the account's sessions, and prints what
  * changes in an IRC client.
@@ -70,12 +55,6 @@ async function setAccountPassword(name: string, options: LoginOptions): Promise<
   print(`account   ${name}`);
   if (random) print(`password  ${password}`);
   printForClients(options, (ircClient) => passwordLines(ircClient, random ? password : null));
-}
-
-/** `muster account remove`. */
-async function removeAccount(name: string, options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  await client.call("DELETE", `/v1/irc/accounts/${encodeURIComponent(name)}`, z.undefined());
 }
 
 /** `muster account`: the IRC accounts of people. */
@@ -96,25 +75,11 @@ export const ACCOUNT: Group = {
       run: addAccount,
     },
     {
-      name: "list",
-      summary: "list all accounts",
-      options: [JSON_OPTION, URL_OPTION],
-      run: listAccounts,
-    },
-    {
       name: "passwd",
       summary: "replace a password, close the account's sessions, and print what its clients need",
       parameters: [{ usage: "<name>" }],
       options: [PASSWORD_OPTION, CLIENT_OPTION, URL_OPTION],
       run: setAccountPassword,
-    },
-    {
-      name: "remove",
-      aliases: ["delete"],
-      summary: "remove an account and close its sessions",
-      parameters: [{ usage: "<name>" }],
-      options: [URL_OPTION],
-      run: removeAccount,
     },
   ],
   examples: [

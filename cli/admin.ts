@@ -1,13 +1,11 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
 import type { Group } from "./command_line/mod.ts";
-import { type CommandOptions, JSON_OPTION, PASSWORD_OPTION, URL_OPTION } from "./options.ts";
-import { print, printJson, table } from "./output.ts";
+import { type CommandOptions, PASSWORD_OPTION, URL_OPTION } from "./options.ts";
+import { print } from "./output.ts";
 import { choosePassword, type PasswordOptions } from "./passwords.ts";
 
 type AdminPasswordOptions = CommandOptions & PasswordOptions;
-
-const adminSchema = z.object({ username: z.string(), created_at: z.string() });
 
 /** `muster admin add`. */
 async function addAdmin(username: string, options: AdminPasswordOptions): Promise<void> {
@@ -17,26 +15,12 @@ async function addAdmin(username: string, options: AdminPasswordOptions): Promis
   if (random) print(`password  ${password}`);
 }
 
-/** `muster admin list`. */
-async function listAdmins(options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  const admins = await client.call("GET", "/v1/admins", z.array(adminSchema));
-  if (options.json === true) return printJson(admins);
-  print(table(["USERNAME", "CREATED"], admins.map((row) => [row.username, row.created_at])));
-}
-
 /** `muster admin passwd`: replaces a password, which ends the admin's sessions. */
 async function setAdminPassword(username: string, options: AdminPasswordOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const { password, random } = await choosePassword(options.passwordStdin === true);
   await client.call("PUT", `${pathOf(username)}/password`, z.undefined(), { password });
   if (random) print(`password  ${password}`);
-}
-
-/** `muster admin remove`. */
-async function removeAdmin(username: string, options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  await client.call("DELETE", pathOf(username), z.undefined());
 }
 
 function pathOf(username: string): string {
@@ -56,25 +40,11 @@ export const ADMIN: Group = {
       run: addAdmin,
     },
     {
-      name: "list",
-      summary: "list all admins",
-      options: [JSON_OPTION, URL_OPTION],
-      run: listAdmins,
-    },
-    {
       name: "passwd",
       summary: "replace an admin's password and end its sessions",
       parameters: [{ usage: "<name>" }],
       options: [PASSWORD_OPTION, URL_OPTION],
       run: setAdminPassword,
-    },
-    {
-      name: "remove",
-      aliases: ["delete"],
-      summary: "remove an admin with its sessions and tokens",
-      parameters: [{ usage: "<name>" }],
-      options: [URL_OPTION],
-      run: removeAdmin,
     },
   ],
   examples: [

@@ -110,13 +110,6 @@ async function addAgent(nick: string, options: DutyOptions & LoginOptions): Prom
   printRegistration(registration, options, duties.channels);
 }
 
-/** `muster agent adopt`: turns an IRC account into an agent. */
-async function adoptAgent(nick: string, options: DutyOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  const path = `/v1/agents/${encodeURIComponent(nick)}/adopt`;
-  await client.call("POST", path, agentSchema, dutiesOf(options));
-}
-
 /** The agent's type and channels, from the options. */
 function dutiesOf({ type, channels }: DutyOptions): { type?: string; channels?: string[] } {
   const names = channels?.split(",").map((name) => name.trim()).filter(Boolean);
@@ -149,28 +142,6 @@ async function revokeAgent(nick: string, options: CommandOptions): Promise<void>
     if (!revoked) throw error;
     printError(`The agent "${nick}" was revoked before`);
   }
-}
-
-/** `muster agent remove`. */
-async function removeAgent(nick: string, options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  await client.call("DELETE", `/v1/agents/${encodeURIComponent(nick)}`, z.undefined());
-}
-
-/** `muster agent pause`: its messages are refused until it is resumed. */
-async function pauseAgent(
-  nick: string,
-  options: CommandOptions & { readonly reason?: string },
-): Promise<void> {
-  const client = await ApiClient.connect(options);
-  const path = `/v1/agents/${encodeURIComponent(nick)}/pause`;
-  await client.call("POST", path, z.undefined(), { reason: options.reason ?? null });
-}
-
-/** `muster agent resume`. */
-async function resumeAgent(nick: string, options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  await client.call("POST", `/v1/agents/${encodeURIComponent(nick)}/resume`, z.undefined());
 }
 
 interface RateOptions extends CommandOptions {
@@ -233,20 +204,6 @@ const KEEP_TOKENS_OPTION: Option = {
 /** The limits of an agent's messages. */
 const SPEECH: readonly Command[] = [
   {
-    name: "pause",
-    summary: "refuse an agent's messages until it is resumed; its sessions stay",
-    parameters: [NICK],
-    options: [{ flags: "--reason <text>", summary: "the reason to show to the agent" }, URL_OPTION],
-    run: pauseAgent,
-  },
-  {
-    name: "resume",
-    summary: "resume a paused agent",
-    parameters: [NICK],
-    options: [URL_OPTION],
-    run: resumeAgent,
-  },
-  {
     name: "rate",
     summary: "limit an agent's messages per second",
     parameters: [NICK, { usage: "[messages]", parse: checkRate }],
@@ -269,13 +226,6 @@ const SPEECH: readonly Command[] = [
 
 /** An agent's credentials. */
 const ACCESS: readonly Command[] = [
-  {
-    name: "adopt",
-    summary: "make an IRC account an agent; it keeps its password",
-    parameters: [{ usage: "<account>" }],
-    options: [...DUTY_OPTIONS, URL_OPTION],
-    run: adoptAgent,
-  },
   {
     name: "rotate",
     summary: "give an agent a new passphrase; the old one and its tokens end at once",
@@ -465,14 +415,6 @@ export const AGENT: Group = {
       run: showAgent,
     },
     ...AGENT_INBOX,
-    {
-      name: "remove",
-      aliases: ["delete"],
-      summary: "remove an agent; its nick is free again",
-      parameters: [NICK],
-      options: [URL_OPTION],
-      run: removeAgent,
-    },
     ...ACCESS,
     ...SPEECH,
     AGENT_SLOTS,
@@ -480,6 +422,5 @@ export const AGENT: Group = {
   examples: [
     { line: "agent add scout --channels general", purpose: "Register an agent" },
     { line: "agent rotate scout --client irssi", purpose: "Replace its passphrase" },
-    { line: 'agent pause scout --reason "Out of budget"', purpose: "Refuse its messages" },
   ],
 };

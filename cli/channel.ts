@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
-import type { Group, Leaf } from "./command_line/mod.ts";
+import type { Group } from "./command_line/mod.ts";
 import { checkCount, type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
 import { print, printFields, printJson, visible } from "./output.ts";
 import { channelPath } from "./tail.ts";
@@ -10,14 +10,6 @@ const messageSchema = z.looseObject({
   text: z.string(),
   timestamp: z.string(),
 });
-
-/** `muster channel list`: the channels that the bridge is in. */
-async function listChannels(options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  const channels = await client.call("GET", "/v1/channels", z.array(z.string()));
-  if (options.json === true) return printJson(channels);
-  for (const channel of channels) print(visible(channel));
-}
 
 /** `muster channel show`: the members and last messages of a channel. */
 async function showChannel(
@@ -47,12 +39,6 @@ const CHANNEL_PARAMETER = { usage: "<channel>" };
 export const CHANNEL: Group = {
   commands: [
     {
-      name: "list",
-      summary: "list the channels that the bridge is in",
-      options: [JSON_OPTION, URL_OPTION],
-      run: listChannels,
-    },
-    {
       name: "show",
       summary: "show the members and the last messages of a channel",
       parameters: [CHANNEL_PARAMETER],
@@ -74,30 +60,4 @@ export const CHANNEL: Group = {
     { line: "channel show '#general' -n 20", purpose: "Show the members and the last 20 messages" },
   ],
   notes: ["A channel's name may be written with or without #."],
-};
-
-/** `muster send`: posts a message to a channel. */
-async function send(
-  channel: string,
-  words: readonly string[],
-  options: CommandOptions & { readonly nick?: string },
-): Promise<void> {
-  const text = words.join(" ");
-  const client = await ApiClient.connect(options);
-  const message = options.nick === undefined ? { text } : { nick: options.nick, text };
-  await client.call("POST", `${channelPath(channel)}/messages`, z.undefined(), message);
-}
-
-/** `muster send`: posts a message. */
-export const SEND: Leaf = {
-  parameters: [{ usage: "<channel>" }, { usage: "<text...>" }],
-  options: [
-    { flags: "--nick <nick>", summary: "the speaker's name (default: the bridge)" },
-    URL_OPTION,
-  ],
-  examples: [
-    { line: "send '#general' --nick ann 'Good morning'", purpose: "Post under a name" },
-    { line: "send general -- --help is an option", purpose: "Post a text that begins with a dash" },
-  ],
-  run: send,
 };

@@ -73,18 +73,17 @@ export class ApiClient {
   }
 
   /**
-   * Calls an endpoint and reads its answer.
+   * Calls an endpoint and returns the JSON that it answers, undefined if it answers none.
    *
    * @param timeout milliseconds
    * @throws Refused with the server's error text; Unreachable if no server answers
    */
-  async call<Schema extends z.ZodType>(
+  async ask(
     method: string,
     path: string,
-    schema: Schema,
     body?: unknown,
     timeout = CALL_TIMEOUT,
-  ): Promise<z.infer<Schema>> {
+  ): Promise<unknown> {
     const response = await this.#request(method, path, {
       accept: "application/json",
       signal: AbortSignal.timeout(timeout),
@@ -93,7 +92,22 @@ export class ApiClient {
     const text = await response.text();
     if (!response.ok) throw this.#refusal(response, text);
     printWarnings(response.headers);
-    const result = schema.safeParse(text === "" ? undefined : JSON.parse(text));
+    try {
+      return text === "" ? undefined : JSON.parse(text);
+    } catch {
+      throw new CommandFailed(`${this.url} gave an unexpected answer`);
+    }
+  }
+
+  /** Calls an endpoint as {@link ask} does, and checks its answer. */
+  async call<Schema extends z.ZodType>(
+    method: string,
+    path: string,
+    schema: Schema,
+    body?: unknown,
+    timeout = CALL_TIMEOUT,
+  ): Promise<z.infer<Schema>> {
+    const result = schema.safeParse(await this.ask(method, path, body, timeout));
     if (!result.success) throw new CommandFailed(`${this.url} gave an unexpected answer`);
     return result.data;
   }

@@ -3,7 +3,7 @@ import { ApiClient } from "./client.ts";
 import { type Group, InvalidValue } from "./command_line/mod.ts";
 import { checkCount, type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
 import { CommandFailed, print, printJson, table, visible } from "./output.ts";
-import { dollars } from "../services/models/ledger/mod.ts";
+import { dollars } from "../services/kernel/words.ts";
 
 interface UsageOptions extends CommandOptions {
   readonly by?: string;
@@ -11,11 +11,6 @@ interface UsageOptions extends CommandOptions {
   readonly to?: string;
   readonly agent?: string;
   readonly project?: string;
-}
-
-interface CallsOptions extends CommandOptions {
-  readonly agent?: string;
-  readonly lines: number;
 }
 
 interface LimitOptions extends CommandOptions {
@@ -43,20 +38,6 @@ const usageSchema = z.looseObject({
   groups: z.array(sumsSchema.extend({ name: z.string() })),
   left_out: z.number(),
   total: sumsSchema,
-});
-
-const callSchema = z.looseObject({
-  agent: z.string(),
-  project: z.string().nullable(),
-  ticket: z.string().nullable(),
-  backend: z.string(),
-  model: z.string(),
-  outcome: z.string(),
-  input_tokens: z.number().nullable(),
-  output_tokens: z.number().nullable(),
-  cost_micro_usd: z.number().nullable(),
-  ended_at: z.string(),
-  milliseconds: z.number(),
 });
 
 const budgetSchema = z.looseObject({
@@ -100,42 +81,6 @@ function cellsOf({ calls, failed, input_tokens: read, output_tokens: written, ..
   ];
 }
 
-/** `muster llm calls`: single calls, the newest first. */
-async function listCalls({ agent, lines, ...options }: CallsOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  const query = queryOf({ agent, limit: String(lines) });
-  const calls = await client.call("GET", `/v1/llm/calls${query}`, z.array(callSchema));
-  if (options.json === true) return printJson(calls);
-  const rows = calls.map((call) => [
-    call.ended_at.slice(0, 19).replace("T", " "),
-    call.agent,
-    call.ticket === null ? "" : `${call.project}/${call.ticket.slice(0, 10)}`,
-    visible(`${call.backend}/${call.model}`),
-    call.outcome,
-    String(call.input_tokens ?? "?"),
-    String(call.output_tokens ?? "?"),
-    call.cost_micro_usd === null ? "?" : dollars(call.cost_micro_usd),
-    `${call.milliseconds} ms`,
-  ]);
-  const heads = ["ENDED", "WHO", "TICKET", "MODEL", "OUTCOME", "IN", "OUT", "US DOLLARS", "TIME"];
-  print(table(heads, rows));
-}
-
-/** `muster llm budget list`. */
-async function listBudgets(options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  const budgets = await client.call("GET", "/v1/llm/budgets", z.array(budgetSchema));
-  if (options.json === true) return printJson(budgets);
-  const rows = budgets.map((budget) => [
-    budget.budget,
-    limitOf(budget.spent_micro_usd, budget.max_cost_micro_usd, dollars),
-    limitOf(budget.spent_tokens, budget.max_tokens, String),
-    `${budget.warn_percent}%`,
-    budget.state,
-  ]);
-  print(table(["BUDGET", "US DOLLARS", "TOKENS", "WARNS AT", "STATE"], rows));
-}
-
 /** `muster llm budget set`: makes a budget, or replaces it. */
 async function setBudget(name: string, options: LimitOptions): Promise<void> {
   const { cost, tokens, warn } = options;
@@ -152,12 +97,6 @@ async function setBudget(name: string, options: LimitOptions): Promise<void> {
   print(`${set.budget} is ${set.state}`);
 }
 
-/** `muster llm budget remove`. */
-async function removeBudget(name: string, options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  await client.call("DELETE", pathOf(name), z.undefined());
-}
-
 function pathOf(budget: string): string {
   return `/v1/llm/budgets/${encodeURIComponent(budget)}`;
 }
@@ -167,11 +106,6 @@ function queryOf(values: Readonly<Record<string, string | undefined>>): string {
     entry[1] !== undefined
   );
   return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
-}
-
-/** `0.42 of 5.00`; what is spent alone, if there is no limit. */
-function limitOf(spent: number, most: number | null, show: (amount: number) => string): string {
-  return most === null ? show(spent) : `${show(spent)} of ${show(most)}`;
 }
 
 /** Millionths of an amount in US dollars, such as `5` or `0.25`. */
@@ -193,12 +127,6 @@ const BUDGET = { usage: "<budget>" };
 const BUDGETS: Group = {
   commands: [
     {
-      name: "list",
-      summary: "list the budgets, and what is spent of them",
-      options: [JSON_OPTION, URL_OPTION],
-      run: listBudgets,
-    },
-    {
       name: "set",
       summary: "make a budget, or replace it",
       parameters: [BUDGET],
@@ -213,13 +141,6 @@ const BUDGETS: Group = {
         "The name is all, type.TYPE, agent.NICK or project.SLUG, with .day or .month at its end.",
       ],
       run: setBudget,
-    },
-    {
-      name: "remove",
-      summary: "remove a budget",
-      parameters: [BUDGET],
-      options: [URL_OPTION],
-      run: removeBudget,
     },
   ],
 };
@@ -243,22 +164,6 @@ export const LLM: Group = {
         URL_OPTION,
       ],
       run: showUsage,
-    },
-    {
-      name: "calls",
-      summary: "list calls of models, the newest first",
-      options: [
-        { flags: "--agent <name>", summary: "only the calls of this agent, admin or bot" },
-        {
-          flags: "-n, --lines <count>",
-          summary: "most calls to print",
-          parse: checkCount,
-          default: 20,
-        },
-        JSON_OPTION,
-        URL_OPTION,
-      ],
-      run: listCalls,
     },
     { name: "budget", summary: "budgets, which warn and then stop calls", ...BUDGETS },
   ],

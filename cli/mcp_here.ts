@@ -38,7 +38,7 @@ export async function openHere(config: Config): Promise<Delivery | null> {
   removeEndpoints(config.data_dir);
   const { services } = daemon;
   const { projects: projectApi } = createApi(services);
-  const handle = createMcpHandler({ ...services, projectApi });
+  const handle = createMcpHandler({ ...services, all: services, projectApi });
   const authorization = `Bearer ${await readToken(config.data_dir)}`;
   const running = started.move();
   return {

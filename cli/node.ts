@@ -53,16 +53,6 @@ async function drainNode(
   await moveAway(client, name, new Map(targets.map(({ name, projects }) => [name, projects])));
 }
 
-/** `muster node resume`. */
-async function resumeNode(name: string, options: CommandOptions): Promise<void> {
-  await change("POST", name, "/resume", options);
-}
-
-/** `muster node remove`. */
-async function removeNode(name: string, options: CommandOptions): Promise<void> {
-  await change("DELETE", name, "", options);
-}
-
 async function change(
   method: "POST" | "DELETE",
   name: string,
@@ -97,21 +87,6 @@ export const NODE: Group = {
       summary: "list the nodes; a star marks the one that answers",
       options: [JSON_OPTION, URL_OPTION],
       run: listNodes,
-    },
-    {
-      name: "remove",
-      aliases: ["delete"],
-      summary: "forget a node that was stopped for good and has no projects",
-      parameters: [NAME],
-      options: [URL_OPTION],
-      run: removeNode,
-    },
-    {
-      name: "resume",
-      summary: "let a drained node take work again",
-      parameters: [NAME],
-      options: [URL_OPTION],
-      run: resumeNode,
     },
   ],
   examples: [

@@ -2,9 +2,8 @@ import { z } from "zod";
 import { ApiClient } from "./client.ts";
 import type { Group } from "./command_line/mod.ts";
 import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
-import { CommandFailed, print, printFields, printJson, table } from "./output.ts";
+import { CommandFailed, printFields, printJson } from "./output.ts";
 import {
-  bodyOf,
   DESCRIPTION_OPTION,
   memberSchema,
   NAME_OPTION,
@@ -16,34 +15,7 @@ import {
 } from "./project_calls.ts";
 import { MIRROR } from "./project_mirror.ts";
 import { MOVE, RESTORE } from "./project_nodes.ts";
-import { ACCEPT, EXPORT, IMPORT } from "./project_transfer.ts";
-import { WEBHOOK } from "./project_webhooks.ts";
-
-/** `muster project create`. */
-async function createProject(
-  slug: string,
-  options: ProjectOptions & { readonly agentsMd?: boolean },
-): Promise<void> {
-  const client = await ApiClient.connect(options);
-  const body = { ...bodyOf(slug, options), agents_md: options.agentsMd };
-  const project = await client.call("POST", "/v1/projects", projectSchema, body);
-  if (options.json === true) return printJson(project);
-  print(`The project "${project.slug}" is ${project.visibility}`);
-}
-
-/** `muster project list`. */
-async function listProjects(options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  const projects = await client.call("GET", "/v1/projects", z.array(projectSchema));
-  if (options.json === true) return printJson(projects);
-  const rows = projects.map(({ slug, name, visibility, star_count, archived }) => [
-    slug,
-    archived ? `${visibility}, archived` : visibility,
-    `${star_count}`,
-    name,
-  ]);
-  print(table(["PROJECT", "VISIBILITY", "STARS", "NAME"], rows));
-}
+import { EXPORT, IMPORT } from "./project_transfer.ts";
 
 /** `muster project show`: a project and its members. */
 async function showProject(slug: string, options: CommandOptions): Promise<void> {
@@ -81,75 +53,6 @@ async function changeProject(
   const client = await ApiClient.connect(options);
   await client.call("PATCH", pathOf(slug), projectSchema, change);
 }
-
-/** `muster project archive` and `unarchive`. */
-async function setArchived(slug: string, archived: boolean, options: CommandOptions) {
-  const client = await ApiClient.connect(options);
-  await client.call("PATCH", pathOf(slug), projectSchema, { archived });
-}
-
-/** `muster project remove`. */
-async function removeProject(slug: string, options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  await client.call("DELETE", pathOf(slug), z.undefined());
-}
-
-/** `muster project member`: members of projects, and their roles. */
-
-/** `muster project member add`. */
-async function addMember(slug: string, name: string, role: string, options: CommandOptions) {
-  const client = await ApiClient.connect(options);
-  const path = `${pathOf(slug)}/members/${encodeURIComponent(name)}`;
-  await client.call("PUT", path, memberSchema, { role });
-}
-
-/** `muster project member list`. */
-async function listMembers(slug: string, options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  const members = await client.call("GET", `${pathOf(slug)}/members`, z.array(memberSchema));
-  if (options.json === true) return printJson(members);
-  const rows = members.map(({ name, kind, role }) => [name, kind, role]);
-  print(table(["NAME", "KIND", "ROLE"], rows));
-}
-
-/** `muster project member remove`. */
-async function removeMember(slug: string, name: string, options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  const path = `${pathOf(slug)}/members/${encodeURIComponent(name)}`;
-  await client.call("DELETE", path, z.undefined());
-}
-
-/** The commands of `muster project member`. */
-const MEMBER: Group = {
-  commands: [
-    {
-      name: "add",
-      aliases: ["set"],
-      summary: "set the role of an account in a project",
-      parameters: [SLUG, { usage: "<account>" }, {
-        usage: "<role>",
-        choices: ["read", "write", "admin"],
-      }],
-      options: [URL_OPTION],
-      run: addMember,
-    },
-    {
-      name: "list",
-      summary: "list a project's members",
-      parameters: [SLUG],
-      options: [JSON_OPTION, URL_OPTION],
-      run: listMembers,
-    },
-    {
-      name: "remove",
-      aliases: ["delete"],
-      summary: "remove a member from a project",
-      parameters: [SLUG, { usage: "<account>" }],
-      options: [URL_OPTION],
-      run: removeMember,
-    },
-  ],
-};
 
 /** The options of `muster project change` for settings that a project may have for itself. */
 
@@ -200,30 +103,6 @@ function shownSetting(value: number | null): string {
 export const PROJECT: Group = {
   commands: [
     {
-      name: "create",
-      aliases: ["add"],
-      summary: "make a project with an empty repository",
-      parameters: [SLUG],
-      options: [
-        NAME_OPTION,
-        DESCRIPTION_OPTION,
-        VISIBILITY_OPTION,
-        {
-          flags: "--agents-md",
-          summary: "add AGENTS.md, which tells agents how to work in the project",
-        },
-        JSON_OPTION,
-        URL_OPTION,
-      ],
-      run: createProject,
-    },
-    {
-      name: "list",
-      summary: "list the projects",
-      options: [JSON_OPTION, URL_OPTION],
-      run: listProjects,
-    },
-    {
       name: "show",
       summary: "show a project and its members",
       parameters: [SLUG],
@@ -244,40 +123,17 @@ export const PROJECT: Group = {
       ],
       run: changeProject,
     },
-    {
-      name: "archive",
-      summary: "make a project read-only",
-      parameters: [SLUG],
-      options: [URL_OPTION],
-      run: (slug: string, options: CommandOptions) => setArchived(slug, true, options),
-    },
-    {
-      name: "unarchive",
-      summary: "make an archived project writable again",
-      parameters: [SLUG],
-      options: [URL_OPTION],
-      run: (slug: string, options: CommandOptions) => setArchived(slug, false, options),
-    },
-    {
-      name: "remove",
-      aliases: ["delete"],
-      summary: "remove a project; its repository file is moved aside, and erased later",
-      parameters: [SLUG],
-      options: [URL_OPTION],
-      run: removeProject,
-    },
     IMPORT,
     EXPORT,
-    ACCEPT,
     MOVE,
     RESTORE,
-    { name: "member", summary: "members of projects, and their roles", ...MEMBER },
+    { name: "member", summary: "members of projects, and their roles", commands: [] },
     {
       name: "mirror",
       summary: "pull a project from a Fossil repository, and push it to a Git remote",
       ...MIRROR,
     },
-    { name: "webhook", summary: "webhooks of projects, and what they sent", ...WEBHOOK },
+    { name: "webhook", summary: "webhooks of projects, and what they sent", commands: [] },
   ],
   examples: [
     {
@@ -285,11 +141,6 @@ export const PROJECT: Group = {
       purpose: "Make a project from a stream of git fast-export",
     },
     { line: "project import tool tool.fossil", purpose: "Make one from a Fossil file" },
-    { line: "project member add website scout write", purpose: "Let scout commit" },
-    {
-      line: "project webhook add website https://ci.example/muster --types checkin,review",
-      purpose: "Post check-ins and reviews to a program",
-    },
     { line: "project export website website.fossil", purpose: "Save the repository to a file" },
   ],
 };

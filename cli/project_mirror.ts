@@ -4,7 +4,7 @@ import { z } from "zod";
 import { ApiClient, Refused } from "./client.ts";
 import type { Group } from "./command_line/mod.ts";
 import { checkCount, type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
-import { CommandFailed, print, printFields, printJson } from "./output.ts";
+import { CommandFailed, printFields, printJson } from "./output.ts";
 import { readPassword } from "./passwords.ts";
 import { pathOf, SLUG } from "./project_calls.ts";
 
@@ -99,19 +99,6 @@ function fieldsOf(
   ];
 }
 
-/** `muster project mirror run`. */
-async function runMirror(slug: string, options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  await client.call("POST", `${mirrorOf(slug)}/run`, mirrorSchema);
-  print(`The mirror runs; "muster project mirror show ${slug}" shows how it ended`);
-}
-
-/** `muster project mirror remove`. */
-async function removeMirror(slug: string, options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  await client.call("DELETE", mirrorOf(slug), z.undefined());
-}
-
 function mirrorOf(slug: string): string {
   return `${pathOf(slug)}/mirror`;
 }
@@ -145,20 +132,6 @@ export const MIRROR: Group = {
       parameters: [SLUG],
       options: [JSON_OPTION, URL_OPTION],
       run: showMirror,
-    },
-    {
-      name: "run",
-      summary: "run it now",
-      parameters: [SLUG],
-      options: [URL_OPTION],
-      run: runMirror,
-    },
-    {
-      name: "remove",
-      summary: "end the mirror; project and remotes stay as they are",
-      parameters: [SLUG],
-      options: [URL_OPTION],
-      run: removeMirror,
     },
   ],
   examples: [

@@ -1,4 +1,4 @@
-/** `muster project import`, `export` and `accept`: repositories as files and streams. */
+/** `muster project import` and `export`: repositories as files and streams. */
 import { amount } from "../services/kernel/words.ts";
 import { z } from "zod";
 import { ApiClient, Refused } from "./client.ts";
@@ -195,26 +195,6 @@ async function createFile(path: string): Promise<Deno.FsFile> {
     throw new CommandFailed(`The file ${path} cannot be written`);
   }
 }
-
-/** `muster project accept`. */
-async function acceptRepository(slug: string, options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  await client.call("POST", `${pathOf(slug)}/accept`, z.undefined());
-  print(`The project "${slug}" is served with the repository file that it has`);
-}
-
-/** `muster project accept`. */
-export const ACCEPT: Command = {
-  name: "accept",
-  summary: "accept a repository file that lacks what the server has received",
-  parameters: [SLUG],
-  options: [URL_OPTION],
-  notes: [
-    "A project with such a file, as from an older backup, answers 503 until then. What the file " +
-    "lacks is lost, unless somebody pushes it again with fossil.",
-  ],
-  run: acceptRepository,
-};
 
 /** `muster project import`. */
 export const IMPORT: Command = {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
-import type { Group, Leaf } from "./command_line/mod.ts";
+import type { Group } from "./command_line/mod.ts";
 import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
 import { print, printFields, printJson, table, visible } from "./output.ts";
 
@@ -26,21 +26,6 @@ const questionSchema = z.looseObject({
 });
 type Question = z.infer<typeof questionSchema>;
 
-const needsSchema = z.looseObject({
-  needs: z.array(z.looseObject({
-    id: z.string(),
-    title: z.string(),
-    why: z.string(),
-    actors: z.array(z.string()),
-    group: z.string().nullable(),
-    since: z.string().nullable(),
-  })),
-  total: z.number(),
-});
-
-/** Needs that one command shows. */
-const MAX_NEEDS = 200;
-
 /** `muster question list`. */
 async function list(options: CommandOptions & { readonly state?: string }): Promise<void> {
   const client = await ApiClient.connect(options);
@@ -55,17 +40,6 @@ async function list(options: CommandOptions & { readonly state?: string }): Prom
     oneLine(text),
   ]);
   print(table(["ID", "ASKER", "TO", "ANSWER", "QUESTION"], rows));
-}
-
-/** `muster question answer`. */
-async function answer(
-  id: string,
-  words: readonly string[],
-  options: CommandOptions,
-): Promise<void> {
-  const client = await ApiClient.connect(options);
-  const path = `${pathOf(id)}/answer`;
-  show(await client.call("POST", path, questionSchema, { answer: words.join(" ") }), options);
 }
 
 /** `muster question ask`: asks, and waits for the answer if told to. */
@@ -96,12 +70,6 @@ async function showOne(id: string, options: CommandOptions & { wait?: boolean })
   printFields(fields.flatMap(([name, value]) => value ? [[name, value]] : []));
 }
 
-/** `muster question withdraw`. */
-async function withdraw(id: string, options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  show(await client.call("DELETE", pathOf(id), questionSchema), options);
-}
-
 /** A question, once it has ended. */
 async function ended(client: ApiClient, question: Question): Promise<Question> {
   let current = question;
@@ -116,23 +84,6 @@ function pathOf(id: string): string {
   return `/v1/questions/${encodeURIComponent(id)}`;
 }
 
-/** `muster needs`: what waits for somebody. */
-async function needs(options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  const page = await client.call("GET", `/v1/needs?limit=${MAX_NEEDS}`, needsSchema);
-  if (options.json === true) return printJson(page);
-  const rows = page.needs.map(({ id, title, why, actors, group, since }) => [
-    id,
-    actors.length > 0 ? actors.join(", ") : group ?? "",
-    oneLine(why),
-    since?.slice(0, 16).replace("T", " ") ?? "",
-    oneLine(title),
-  ]);
-  print(table(["WHAT", "WHO MUST ACT", "WHY", "SINCE", "TITLE"], rows));
-  const left = page.total - page.needs.length;
-  if (left > 0) print(`… and ${left} more`);
-}
-
 function show(question: Question, { json }: CommandOptions): void {
   if (json === true) return printJson(question);
   const { id, state, answer, answered_by: by } = question;
@@ -144,13 +95,6 @@ function show(question: Question, { json }: CommandOptions): void {
 function oneLine(text: string): string {
   return visible(text.replaceAll(/\s+/g, " "));
 }
-
-/** `muster needs` */
-export const NEEDS: Leaf = {
-  options: [JSON_OPTION, URL_OPTION],
-  examples: [{ line: "needs", purpose: "See what waits, and for whom" }],
-  run: needs,
-};
 
 /** `muster question`: questions of agents to people. */
 export const QUESTION: Group = {
@@ -177,13 +121,6 @@ export const QUESTION: Group = {
       run: showOne,
     },
     {
-      name: "answer",
-      summary: "answer a question; the first answer counts",
-      parameters: [{ usage: "<id>" }, { usage: "<answer...>" }],
-      options: [JSON_OPTION, URL_OPTION],
-      run: answer,
-    },
-    {
       name: "ask",
       summary: "ask a person",
       parameters: [{ usage: "<text...>" }],
@@ -199,16 +136,8 @@ export const QUESTION: Group = {
       ],
       run: ask,
     },
-    {
-      name: "withdraw",
-      summary: "end a question without an answer",
-      parameters: [{ usage: "<id>" }],
-      options: [JSON_OPTION, URL_OPTION],
-      run: withdraw,
-    },
   ],
   examples: [
-    { line: "question answer 12 yes", purpose: "Answer a question of an agent" },
     {
       line: "question ask 'Release it?' --choices yes,no --default no --deadline 3600 --wait",
       purpose: "Let a script ask, and wait for an hour",

@@ -229,14 +229,14 @@ async function listen(
   { services, ircListeners, stop }: Daemon,
 ): Promise<Listening> {
   const { http } = connections;
-  const served = new ServedApi(services, async ({ app, streams, sharedPages }) => {
+  const served = new ServedApi(services, async (core) => {
     const { mountPages } = await import("../web/mod.ts");
-    mountPages(app, { services, projectApi, streams }, sharedPages);
+    mountPages(core, { services, projectApi, streams: core.streams });
   });
   const { projects: projectApi } = served;
   services.metricHistory.start();
   const forwarding = openForwarding(services);
-  const tools = { ...services, projectApi, forwarding };
+  const tools = { ...services, all: services, projectApi, forwarding };
   const toolServer = new LateMcp(tools, config.mcp_addr);
   const toolsOfApi = new LateMcp(tools, config.api_addr);
   const doors = openDoors(services, forwarding);

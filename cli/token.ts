@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ApiClient, Refused } from "./client.ts";
 import type { Group } from "./command_line/mod.ts";
 import { checkDays, type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
-import { print, printError, printJson, table } from "./output.ts";
+import { print, printError, printJson } from "./output.ts";
 
 interface AddOptions extends CommandOptions {
   readonly name?: string;
@@ -47,22 +47,6 @@ async function addToken(owner: string, options: AddOptions): Promise<void> {
   print("The token is shown only once.");
 }
 
-/** `muster token list`. */
-async function listTokens(options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  const tokens = await client.call("GET", "/v1/tokens", z.array(tokenSchema));
-  if (options.json === true) return printJson(tokens);
-  const rows = tokens.map((token) => [
-    token.id,
-    token.owner ?? token.project ?? "",
-    token.name,
-    token.scopes.join(" "),
-    token.expires_at ?? "never",
-    token.last_used ?? "never",
-  ]);
-  print(table(["ID", "OWNER", "NAME", "SCOPES", "EXPIRES", "LAST USED"], rows));
-}
-
 /**
  * `muster token remove`: revokes a token. A token that was already revoked is no error; an unknown
  * id is.
@@ -83,14 +67,6 @@ async function wasRevoked(client: ApiClient, id: string): Promise<boolean> {
   const path = "/v1/events?types=token.revoked&limit=1000";
   const { events } = await client.call("GET", path, revocationsSchema);
   return events.some(({ data }) => data.id === id);
-}
-
-/** `muster token rotate`: replaces the operator's API token and prints the new one. */
-async function rotateToken(options: CommandOptions): Promise<void> {
-  const client = await ApiClient.connect(options);
-  const schema = z.object({ token: z.string() });
-  const { token } = await client.call("POST", "/v1/tokens/api/rotate", schema);
-  print(options.json === true ? JSON.stringify({ token }) : token);
 }
 
 /** `muster token`: tokens of agents, people and admins, and the API's own. */
@@ -118,12 +94,6 @@ export const TOKEN: Group = {
       run: addToken,
     },
     {
-      name: "list",
-      summary: "list all tokens without their secrets",
-      options: [JSON_OPTION, URL_OPTION],
-      run: listTokens,
-    },
-    {
       name: "remove",
       aliases: ["revoke", "delete"],
       summary: "revoke a token",
@@ -131,15 +101,8 @@ export const TOKEN: Group = {
       options: [URL_OPTION],
       run: removeToken,
     },
-    {
-      name: "rotate",
-      summary: "replace the API token and print the new one",
-      options: [JSON_OPTION, URL_OPTION],
-      run: rotateToken,
-    },
   ],
   examples: [
     { line: "token add scout --scopes read,write --days 30", purpose: "A token for an agent" },
-    { line: "token rotate", purpose: "Replace the token in data/api_token" },
   ],
 };

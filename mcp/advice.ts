@@ -6,31 +6,21 @@ import {
   Halted,
   NotFound,
   ServiceError,
+  SwitchedOff,
   TimedOut,
   TooLarge,
   TooMany,
   Unavailable,
 } from "../services/kernel/errors.ts";
+import type { ToolAdvice } from "../services/people/identity/operation.ts";
 import { inToolWords } from "./tool_words.ts";
-
-/** What to do about a kind of failure, as a sentence; for missing kinds there is general advice. */
-export interface Advice {
-  /** Something that the call names does not exist. */
-  readonly notFound?: string;
-  /** The present state does not allow it. */
-  readonly conflict?: string;
-  /** The caller may not do it. */
-  readonly forbidden?: string;
-  /** No answer came in time; it may or may not have been done. */
-  readonly timedOut?: string;
-}
 
 /**
  * Formulates a failure for a model: what is wrong, and what to do about it.
  *
  * @returns null for a bug, whose details the caller may not see
  */
-export function explain(error: unknown, advice: Advice): string | null {
+export function explain(error: unknown, advice: ToolAdvice): string | null {
   if (!(error instanceof ServiceError)) return null;
   const remedy = remedyFor(error, advice);
   const facts = error instanceof Conflict ? factsOf(error) : [];
@@ -80,13 +70,14 @@ function remedyForTooMany({ message, retryAfterSeconds }: TooMany): string | nul
 }
 
 /** Null if the message itself says what to change. */
-function remedyFor(error: ServiceError, advice: Advice): string | null {
+function remedyFor(error: ServiceError, advice: ToolAdvice): string | null {
   if (error instanceof Forbidden) {
     return advice.forbidden ?? "Ask the operator to allow it, or go on without it";
   }
   if (error instanceof Halted) {
     return "Only read until you are resumed: wait for a message in your inbox, and do not try again";
   }
+  if (error instanceof SwitchedOff) return "Go on without it, or ask the operator to turn it on";
   if (error instanceof NotFound) return advice.notFound ?? "Check the name";
   if (error instanceof Conflict) return advice.conflict ?? "Change the call, or ask the operator";
   if (error instanceof TooLarge) return "Make it shorter, or send it in parts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { countAgents, registerAgent } from "../services/people/agents/operations.ts";
+import { registerAgent } from "../services/people/agents/operations.ts";
 import { registrationSchema } from "../services/people/agents/schemas.ts";
 import { describeChannels } from "../services/chat/bridge/operations.ts";
-import { getStatus } from "../services/operation/metrics/operations.ts";
+import { summarizeStatus } from "../services/operation/metrics/operations.ts";
 import { fitLines, maxCharsShape, moreShape } from "./budget.ts";
 import { deliveryTools } from "./delivery_tools.ts";
 import { questionTools } from "./question_tools.ts";
@@ -15,18 +15,17 @@ const status = tool({
   description:
     "Returns the state of the service and how many agents are registered, in total and " +
     "active, that is, not revoked. Use it to check the connection.",
-  does: getStatus,
+  does: summarizeStatus,
   input: {},
   output: {
     status: z.string(),
     agents: z.object({ active: z.int(), total: z.int() }),
   },
   async run(_input, call) {
-    const { status } = await call.invoke(getStatus, {});
-    const { active, total } = await call.invoke(countAgents, {});
+    const { status, agents } = await call.invoke(summarizeStatus, {});
     return {
-      text: `status: ${status}\nagents: ${active} active, ${total} total`,
-      data: { status, agents: { active, total } },
+      text: `status: ${status}\nagents: ${agents.active} active, ${agents.total} total`,
+      data: { status, agents },
     };
   },
 });

@@ -12,6 +12,7 @@ const acknowledgeMessages = tool({
     "once you have acted on it, not before.",
   does: inboxes.acknowledgeMessages,
   sees: ({ kind }, may) => may && kind === "agent",
+  refusal: "Only agents have an inbox",
   input: {
     ids: z.array(z.string()).min(1).max(INBOX_CAPACITY).optional()
       .describe("Ids of the messages, as read_inbox shows them"),

@@ -2,8 +2,7 @@ import type { Forwarded, Forwarding } from "../http/mod.ts";
 import { TooMany, Unavailable } from "../services/kernel/errors.ts";
 import type { Principal } from "../services/people/identity/mod.ts";
 import type { NodeRecord } from "../services/kernel/nodes.ts";
-import { RPC_ERROR } from "./json_rpc.ts";
-import { isRecord } from "./plain_messages.ts";
+import { isRecord, RPC_ERROR } from "./json_rpc.ts";
 
 /** Most messages of a batch that are looked at; a longer one is refused later. */
 const MAX_BATCH = 100;

@@ -36,6 +36,7 @@ import type { Scheduler } from "../services/kernel/scheduler.ts";
 import { ForwardedCalls } from "./forwarded_calls.ts";
 import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
 import { foreignOrigin, type Target, targetOf } from "./origin.ts";
+import type { Services } from "../services/operation/daemon/mod.ts";
 import { Protocols } from "./protocols.ts";
 import type { ServerServices, ToolContext } from "./tool_call.ts";
 import { parseJson } from "../services/kernel/validation/mod.ts";
@@ -57,6 +58,8 @@ export interface McpServices extends ServerServices {
   readonly forwarding?: Pick<Forwarding, "forward"> | undefined;
   /** Absent: there are no tools for projects. */
   readonly projectApi?: ProjectApi;
+  /** Those of all operations; absent: no operation on the server is a tool by its declaration. */
+  readonly all?: Services;
   /** Default: the system's. */
   readonly scheduler?: Scheduler;
 }

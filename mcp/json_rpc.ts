@@ -11,6 +11,9 @@ export const RPC_ERROR = {
   unauthorized: -32001,
 } as const;
 
+/** The id of a JSON-RPC request. */
+export type RequestId = string | number;
+
 export type RpcErrorCode = (typeof RPC_ERROR)[keyof typeof RPC_ERROR];
 
 /** A JSON-RPC error as an HTTP response; `id` is null if no request id is known. */
@@ -18,7 +21,12 @@ export function rpcError(
   status: number,
   code: RpcErrorCode,
   message: string,
-  id: string | number | null = null,
+  id: RequestId | null = null,
 ): Response {
   return Response.json({ jsonrpc: "2.0", id, error: { code, message } }, { status });
+}
+
+/** Whether a value is a JSON object. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { isBounded, parseJson } from "../services/kernel/validation/mod.ts";
-import { isRecord } from "./plain_messages.ts";
+import { isRecord } from "./json_rpc.ts";
 
 /** Longest text that may be a number. */
 const MAX_NUMBER = 40;

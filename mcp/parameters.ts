@@ -1,4 +1,4 @@
-import { isRecord } from "./plain_messages.ts";
+import { isRecord } from "./json_rpc.ts";
 
 /** Lists that come whole: no cursor continues them. */
 const WHOLE_LISTS: ReadonlySet<unknown> = new Set([

@@ -4,7 +4,7 @@ import type { NodeRecord } from "../services/kernel/nodes.ts";
 import type { ProjectHomes, Projects } from "../services/work/projects/mod.ts";
 import type { CallPlacement, Message } from "./forwarded_calls.ts";
 import { faultOfParams } from "./parameters.ts";
-import { isRecord } from "./plain_messages.ts";
+import { isRecord } from "./json_rpc.ts";
 
 const RESOURCE = /^muster:\/\/project\/([^/]+)\//;
 

@@ -8,9 +8,19 @@ import type { McpServices } from "./http.ts";
 import { Protocol, type ProtocolServices } from "./protocol.ts";
 import { LeaderCallPlacement } from "./leader_call_placement.ts";
 import { ProjectCallPlacement } from "./project_call_placement.ts";
-import { ProjectResources } from "./resources.ts";
-import type { Tool } from "./tool.ts";
+import { OPERATION_TOOLS } from "./operation_tools.ts";
+import { SERVER_OPERATIONS } from "../services/operation/daemon/server_operations.ts";
+import { inOrder, type Tool } from "./tool.ts";
+import type { AnyServerOperation } from "./tool_call.ts";
 import { TOOLS_MARK } from "./tools_mark.ts";
+
+/** What is known of a tool that an operation on the server is, before its room is loaded. */
+interface DeclaredRow {
+  readonly room: keyof typeof SERVER_OPERATIONS;
+  readonly runsOn?: "leader";
+  /** Whether a call may name a project, whose node then answers it. */
+  readonly takesSlug?: true;
+}
 
 /**
  * The protocol with all tools, and until they are loaded, one with those of coordination alone. The
@@ -53,10 +63,21 @@ export class Protocols {
   /** What decides which node answers a message. */
   placements(): readonly CallPlacement[] {
     const { projectApi: api, hosting, nodes } = this.#services;
-    const toLeader = nodes === undefined ? [] : [new LeaderCallPlacement(nodes, this.#tools)];
+    const declared = Object.entries<DeclaredRow>(OPERATION_TOOLS);
+    const toLeader = nodes === undefined ? [] : [
+      new LeaderCallPlacement(nodes, [
+        ...this.#tools.flatMap(({ name, head }) =>
+          "runsOn" in head && head.runsOn === "leader" ? [name] : []
+        ),
+        ...declared.flatMap(([name, { runsOn }]) => runsOn === "leader" ? [name] : []),
+      ]),
+    ];
     if (api === undefined || hosting === undefined) return toLeader;
     const { projects, repositories: { homes } } = hosting;
-    const others = new Set(this.#tools.map(({ name }) => name));
+    const others = new Set([
+      ...this.#tools.map(({ name }) => name),
+      ...declared.flatMap(([name, { takesSlug }]) => takesSlug === true ? [] : [name]),
+    ]);
     return [...toLeader, new ProjectCallPlacement({ api, projects, homes, others })];
   }
 
@@ -70,9 +91,25 @@ export class Protocols {
   async #addProjects(): Promise<Protocol> {
     const { projectApi } = this.#services;
     if (projectApi === undefined) return this.#coordination;
-    const { TOOLS_FOR_PROJECTS } = await import("./projects/mod.ts");
-    const resources = new ProjectResources(projectApi);
-    return this.#whole = this.#create([...this.#tools, ...TOOLS_FOR_PROJECTS], { resources });
+    const [{ TOOLS_FOR_PROJECTS }, { ProjectResources }, declared] = await Promise.all([
+      import("./projects/mod.ts"),
+      import("./resources.ts"),
+      this.#declaredTools(),
+    ]);
+    const tools = [...this.#tools, ...TOOLS_FOR_PROJECTS, ...declared];
+    return this.#whole = this.#create(tools, { resources: new ProjectResources(projectApi) });
+  }
+
+  /** The tools that operations on the server are, by the rooms that have some. */
+  async #declaredTools(): Promise<readonly Tool[]> {
+    if (this.#services.all === undefined) return [];
+    const { declaredTools } = await import("./declared_tools.ts");
+    const rooms = new Set(Object.values<DeclaredRow>(OPERATION_TOOLS).map(({ room }) => room));
+    const operations = await Promise.all([...rooms].map(async (room) => {
+      const loaded: Readonly<Record<string, AnyServerOperation>> = await SERVER_OPERATIONS[room]();
+      return Object.values(loaded);
+    }));
+    return inOrder(declaredTools(operations.flat()));
   }
 
   #create(tools: readonly Tool[], more: Pick<ProtocolServices, "resources"> = {}): Protocol {

@@ -1,7 +1,7 @@
 /** Questions to people, and what waits for somebody. */
 
 import { z } from "zod";
-import { Conflict, Forbidden } from "../services/kernel/errors.ts";
+import { Conflict, Invalid } from "../services/kernel/errors.ts";
 import type { Principal } from "../services/people/identity/mod.ts";
 import { NEED_GROUPS, NEED_KINDS } from "../services/people/needs/mod.ts";
 import * as needs from "../services/people/needs/operations.ts";
@@ -32,6 +32,8 @@ const waitShape = z.int().min(0).max(MAX_WAIT).default(0)
 /** Agents ask, and so do admins and the operator. */
 const isAsker = ({ kind }: Principal, may: boolean) => may && kind !== "person";
 
+const PEOPLE_ANSWER = "Agents ask questions, and people answer them";
+
 /** People answer, and so do admins and the operator. */
 const isAnswerer = ({ kind }: Principal, may: boolean) => may && kind !== "agent";
 
@@ -45,6 +47,7 @@ const askHuman = tool({
     "answer comes to your inbox (read_inbox), and get_answer waits for it.",
   does: questions.askQuestion,
   sees: isAsker,
+  refusal: PEOPLE_ANSWER,
   input: {
     text,
     choices,
@@ -80,7 +83,12 @@ const askHuman = tool({
 
 /** Goes on when the user of the client has replied to a question, or has not. */
 async function takeReply({ state, answer }: UserReply, call: ToolCall): Promise<ToolAnswer> {
-  const id = /^\d{1,9}$/.test(state) ? Number(state) : 0;
+  if (!/^\d{1,9}$/.test(state)) {
+    throw new Invalid(
+      '"requestState" is not one that ask_human gave; call it without "requestState" to ask anew',
+    );
+  }
+  const id = Number(state);
   const question = await call.invoke(questions.getQuestion, { id });
   if (answer === null || question.state !== "open") return shown(question);
   try {
@@ -98,6 +106,7 @@ const getAnswer = tool({
   description: "Reads the answer to a question that you asked with ask_human, and waits for it.",
   does: questions.getQuestion,
   sees: isAsker,
+  refusal: PEOPLE_ANSWER,
   input: { id: idShape, wait_seconds: waitShape },
   output: outcome,
   advice: { notFound: "Use the id that ask_human returned" },
@@ -109,6 +118,7 @@ const withdrawQuestion = tool({
   description: "Withdraws a question that you asked and need no answer to any more.",
   does: questions.withdrawQuestion,
   sees: isAsker,
+  refusal: PEOPLE_ANSWER,
   input: { id: idShape },
   output: outcome,
   advice: { notFound: "Use the id that ask_human returned" },
@@ -121,13 +131,11 @@ const answerQuestion = tool({
     "Call it only with the answer that this person gave. The first answer counts.",
   does: questions.answerQuestion,
   sees: isAnswerer,
+  refusal: "People answer questions, not agents",
   input: { id: idShape, answer: answerSchema.shape.answer },
   output: outcome,
   advice: { notFound: "Look at list_needs for the questions that wait" },
-  async run(answer, call) {
-    if (call.principal.kind === "agent") throw new Forbidden("People answer questions, not agents");
-    return shown(await call.invoke(questions.answerQuestion, answer));
-  },
+  run: async (answer, call) => shown(await call.invoke(questions.answerQuestion, answer)),
 });
 
 const needFields = {

@@ -102,6 +102,7 @@ export const readOwnInbox = tool({
     "send_message in their channel.",
   does: inboxes.readInbox,
   sees: ({ kind }, may) => may && kind === "agent",
+  refusal: "Only agents have an inbox",
   input: rangeShape(INBOX_CAPACITY),
   output: inboxShape,
   run: (range, call) => readInbox(call.principal.name, range, call),

@@ -1,4 +1,4 @@
-import { isRecord } from "./plain_messages.ts";
+import { isRecord } from "./json_rpc.ts";
 
 /** The revisions that a client may request with `initialize`, the oldest first. */
 export const INITIALIZED_REVISIONS: readonly string[] = [

@@ -4,7 +4,7 @@ import * as bridge from "../services/chat/bridge/operations.ts";
 import { Invalid } from "../services/kernel/errors.ts";
 import { sendToAgent } from "../services/chat/inboxes/operations.ts";
 import { clientIdSchema } from "../services/chat/inboxes/schemas.ts";
-import type { Advice } from "./advice.ts";
+import type { ToolAdvice } from "../services/people/identity/operation.ts";
 import { type Tool, tool } from "./tool.ts";
 
 const channel = z.string()
@@ -12,7 +12,7 @@ const channel = z.string()
 const text = z.string().describe("Plain words, at most 64 KiB and 100 lines");
 
 /** What to do if a message was not sent, or may not have been sent. */
-const SENDING_ADVICE: Advice = {
+const SENDING_ADVICE: ToolAdvice = {
   conflict: "To reach one agent alone, use send_direct; else ask an operator of the channel",
   timedOut: "It may have been sent all the same: look at get_history before you send it again",
 };

@@ -4,11 +4,17 @@ import type {
   Tool as ToolListing,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { Invalid } from "../services/kernel/errors.ts";
+import { Forbidden, Invalid } from "../services/kernel/errors.ts";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
-import { mayDo, type Principal, requireServerCall } from "../services/people/identity/mod.ts";
+import {
+  type Action,
+  mayDo,
+  type Principal,
+  requireServerCall,
+} from "../services/people/identity/mod.ts";
 import { methodOf, type ServerHead } from "../services/people/identity/server_operation.ts";
 import type { ProjectHead } from "../services/work/projects/operation.ts";
+import type { ToolAdvice, ToolHints } from "../services/people/identity/operation.ts";
 import type { Log } from "../services/kernel/log.ts";
 import { describeIssue } from "../services/kernel/validation/mod.ts";
 import {
@@ -18,7 +24,7 @@ import {
   publishPatterns,
   showLengths,
 } from "../services/kernel/validation/schemas.ts";
-import { type Advice, explain } from "./advice.ts";
+import { explain } from "./advice.ts";
 import { type Cut, type Data, fit, maxCharsShape, moreShape } from "./budget.ts";
 import { lenient } from "./lenient_arguments.ts";
 import { slugOf, ToolCall, type ToolContext, type ToolServices } from "./tool_call.ts";
@@ -36,15 +42,8 @@ export interface ToolAnswer {
   readonly cuts?: readonly Cut[];
 }
 
-/** Annotations of a tool beside those that follow from its operation. */
-export interface ToolHints {
-  readonly destructiveHint?: boolean;
-  readonly idempotentHint?: boolean;
-  readonly openWorldHint?: boolean;
-}
-
 /** The heads of operations from which tools follow. */
-type ToolHead = ServerHead | ProjectHead;
+export type ToolHead = ServerHead | ProjectHead;
 
 /**
  * A tool, in words for a model. From the operation that it is about follows who sees it in
@@ -65,19 +64,29 @@ export interface ToolDefinition<Input extends z.ZodRawShape> {
    * @param may whether the operation is open to the principal: in a project, in at least one
    */
   sees?(principal: Principal, may: boolean): boolean;
+  /** Why the others, who do not see it, are refused; absent: the operation itself refuses them. */
+  readonly refusal?: string;
   /** Validates the arguments; `tools/list` shows it as `inputSchema`. */
   readonly input: Input;
   /** The schema of `data`, shown as `outputSchema`. */
   readonly output: z.ZodRawShape;
   readonly hints?: ToolHints;
   /** Advice about failures that is specific to this tool. */
-  readonly advice?: Advice;
+  readonly advice?: ToolAdvice;
+  /** Whether all of its answer is JSON that may be long: it takes `max_chars` also outside of projects. */
+  readonly isLong?: true;
   /**
    * Does its work by operations that it invokes.
    *
+   * @param input the arguments as `input` reads them
+   * @param given the arguments as the caller gave them, for an operation that reads them itself
    * @throws {ServiceError} The call fails for a reason that the caller may know.
    */
-  run(input: z.output<z.ZodObject<Input>>, call: ToolCall): Promise<ToolAnswer> | ToolAnswer;
+  run(
+    input: z.output<z.ZodObject<Input>>,
+    call: ToolCall,
+    given: Data,
+  ): Promise<ToolAnswer> | ToolAnswer;
 }
 
 /** A tool as the protocol sees it. */
@@ -86,7 +95,7 @@ export interface Tool {
   /** Its entry in `tools/list`, without the output's schema, which older clients do not know. */
   readonly listing: ToolListing;
   readonly outputSchema: NonNullable<ToolListing["outputSchema"]>;
-  readonly advice: Advice;
+  readonly advice: ToolAdvice;
   /** The head of the operation that it is about. */
   readonly head: ToolHead;
   /** As {@link ToolDefinition.sees}. */
@@ -124,7 +133,7 @@ export function tool<Input extends z.ZodRawShape>(definition: ToolDefinition<Inp
   const { name, description, does: { declared: head }, hints } = definition;
   const isInProject = "needs" in head;
   const changes = changesSomething(head);
-  const fits = isInProject && !("max_chars" in definition.input);
+  const fits = (isInProject || definition.isLong === true) && !("max_chars" in definition.input);
   const isLong = fits && !changes;
   const findsProject = isInProject && !("slug" in definition.input);
   const shape = {
@@ -164,13 +173,20 @@ export function tool<Input extends z.ZodRawShape>(definition: ToolDefinition<Inp
     sees: (principal, may) => definition.sees?.(principal, may) ?? may,
     async call(input, context, services) {
       const { principal } = context.caller;
-      requireOpen(head, principal, services);
+      const { refusal } = definition;
+      if (refusal !== undefined && definition.sees?.(principal, true) === false) {
+        throw new Forbidden(refusal);
+      }
+      // The operation checks the rights. A caller without them hears that, and not of arguments.
+      const invalid = (message: string) => {
+        requireOpen(head, principal, services);
+        return new Invalid(message);
+      };
       const unknown = Object.keys(input).find((key) => !names.includes(key));
-      if (unknown !== undefined) throw new Invalid(describeUnknown(unknown, { name, names }));
-      const { data: given, error } = schemaOf().safeParse(lenient(input, shownOf()), {
-        reportInput: true,
-      });
-      if (given === undefined) throw new Invalid(describeError(error));
+      if (unknown !== undefined) throw invalid(describeUnknown(unknown, { name, names }));
+      const read = lenient(input, shownOf()) as Data;
+      const { data: given, error } = schemaOf().safeParse(read, { reportInput: true });
+      if (given === undefined) throw invalid(describeError(error));
       if (isInProject) requireWholeCharacters(given);
       const { slug, max_chars: most = MAX_SHORT_ANSWER, ...rest } = given as Data;
       const call = new ToolCall(
@@ -183,7 +199,7 @@ export function tool<Input extends z.ZodRawShape>(definition: ToolDefinition<Inp
         ...findsProject || !("slug" in given) ? {} : { slug },
         ...isLong || !("max_chars" in given) ? {} : { max_chars: most },
       };
-      const answer = await definition.run(own as z.output<z.ZodObject<Input>>, call);
+      const answer = await definition.run(own as z.output<z.ZodObject<Input>>, call, read);
       const { data, text, cuts = [] } = answer;
       if (text !== undefined) return { ...answer, text };
       return fit(data, cuts, Number(most), { isFixed: !isLong });
@@ -198,6 +214,12 @@ export function tool<Input extends z.ZodRawShape>(definition: ToolDefinition<Inp
   };
 }
 
+/** Tools by the paths of what they are about, so that those about one thing stand together. */
+export function inOrder(tools: readonly Tool[]): readonly Tool[] {
+  const pathOf = ({ head: { http }, name }: Tool) => `${http?.split(" ")[1] ?? ""} ${name}`;
+  return tools.toSorted((one, other) => pathOf(one) < pathOf(other) ? -1 : 1);
+}
+
 /** Whether a call of a tool about this operation changes something. */
 function changesSomething(head: ToolHead): boolean {
   return methodOf(head) !== "GET";
@@ -209,15 +231,23 @@ export function isOpenTo(
   principal: Principal,
   api: ProjectApi | undefined,
 ): boolean {
-  if (!("needs" in head)) {
-    return mayDo(principal, changesSomething(head) ? "write" : "read", { kind: head.on });
-  }
+  if ("needs" in head) return mayInProjects(head.needs, principal, api);
+  if (!mayDo(principal, changesSomething(head) ? "write" : "read", { kind: head.on })) return false;
+  return head.on !== "projects" || mayInProjects("read", principal, api);
+}
+
+/** Whether a principal may do something in a project, be it one that is not made yet. */
+function mayInProjects(
+  action: Action,
+  principal: Principal,
+  api: ProjectApi | undefined,
+): boolean {
   const { kind, project } = principal;
   if (kind !== "agent" && kind !== "person") {
     const resource = { kind: "project", role: null, visibility: "private" } as const;
-    if (mayDo(principal, head.needs, { ...resource, id: project ?? "" })) return true;
+    if (mayDo(principal, action, { ...resource, id: project ?? "" })) return true;
   }
-  return api?.mayAnywhere(principal, head.needs) === true;
+  return api?.mayAnywhere(principal, action) === true;
 }
 
 /**
@@ -287,6 +317,7 @@ function shorten(schema: z.core.JSONSchema.BaseSchema, io: "input" | "output"): 
   if (schema.format === "date-time") delete schema.pattern;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.minLength === 0) delete schema.minLength;
   // The keys of every object are texts.
   delete schema.propertyNames;
   delete schema.keepsEmpty;

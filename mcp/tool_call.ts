@@ -1,12 +1,17 @@
 import type { z } from "zod";
 import type { Waits } from "../http/mod.ts";
-import type { ProjectApi } from "../routes/projects/project_api.ts";
+import type { AnyProjectOperation, ProjectApi } from "../routes/projects/project_api.ts";
 import type { Agents, Halts } from "../services/people/agents/mod.ts";
 import type { Bridge } from "../services/chat/bridge/mod.ts";
 import { Invalid } from "../services/kernel/errors.ts";
 import type { Caller, Principal } from "../services/people/identity/mod.ts";
-import type { ValueOf } from "../services/people/identity/operation.ts";
-import type { InnerCall, ServerOperation } from "../services/people/identity/server_operation.ts";
+import type { Services } from "../services/operation/daemon/mod.ts";
+import type { Declaration, ValueOf } from "../services/people/identity/operation.ts";
+import type {
+  InnerCall,
+  ServerHead,
+  ServerOperation,
+} from "../services/people/identity/server_operation.ts";
 import type { DirectMessages, InboxDoor } from "../services/chat/inboxes/mod.ts";
 import type { FreeSpace } from "../services/kernel/files.ts";
 import type { Status } from "../services/operation/metrics/mod.ts";
@@ -36,9 +41,19 @@ export interface ServerServices {
 export interface ToolServices extends ServerServices {
   /** Absent: there are no tools for projects. */
   readonly projectApi?: ProjectApi | undefined;
+  /** Those of all operations; absent: no operation on the server is a tool by its declaration. */
+  readonly all?: Services | undefined;
   /** Ends the waits of ended credentials. */
   readonly waits: Waits;
 }
+
+/** An operation on the server, whatever its input and answer are. */
+export interface AnyServerOperation {
+  readonly declared: ServerHead & Declaration<z.ZodObject, z.ZodType, z.ZodType>;
+  invoke(services: Services, input: object, call: InnerCall): Promise<unknown>;
+}
+
+export type AnyOperation = AnyProjectOperation | AnyServerOperation;
 
 /** The context of a call, beside its arguments. */
 export interface ToolContext {
@@ -113,17 +128,47 @@ export class ToolCall {
     input: z.input<Input>,
     more: Omit<InnerCall, "caller" | "end"> = {},
   ): Promise<ValueOf<Ok, New>> {
-    const { caller, signal } = this.context;
+    const { caller } = this.context;
     if (isInProject(operation)) return await this.api.invoke(this.slug, operation, input, caller);
-    const call = { via: "mcp" as const, ...more, caller };
-    const { wait_seconds: seconds = 0 } = input as { readonly wait_seconds?: number };
-    if (operation.declared.waits === undefined || seconds === 0) {
-      return await operation.invoke(this.#services, input, call);
+    return await this.#invokeOnServer(
+      operation.declared,
+      input,
+      more,
+      (call) => operation.invoke(this.#services, input, call),
+    );
+  }
+
+  /** Invokes an operation of which only the declaration is known, as {@link invoke} does. */
+  async invokeAny(operation: AnyOperation, input: object): Promise<unknown> {
+    if ("needs" in operation.declared) {
+      const inProject = operation as AnyProjectOperation;
+      return await this.api.invokeAny(this.slug, inProject, input, this.context.caller);
     }
+    const onServer = operation as AnyServerOperation;
+    const { all } = this.#services;
+    if (all === undefined) throw new Error("This server has no services for the operation");
+    return await this.#invokeOnServer(
+      onServer.declared,
+      input,
+      {},
+      (call) => onServer.invoke(all, input, call),
+    );
+  }
+
+  /** One that waits for news ends when the client is gone or the caller's credential ends. */
+  async #invokeOnServer<Value>(
+    { waits }: ServerHead,
+    { wait_seconds: seconds = 0 }: { readonly wait_seconds?: number },
+    more: Omit<InnerCall, "caller" | "end">,
+    invoke: (call: InnerCall) => Promise<Value>,
+  ): Promise<Value> {
+    const { caller, signal } = this.context;
+    const call = { via: "mcp" as const, ...more, caller };
+    if (waits === undefined || seconds === 0) return await invoke(call);
     return await this.#services.waits.run(
       caller.principal,
       signal,
-      (end) => operation.invoke(this.#services, input, { ...call, end }),
+      (end) => invoke({ ...call, end }),
     );
   }
 

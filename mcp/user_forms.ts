@@ -5,7 +5,7 @@
  */
 import type { InputRequiredResult } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { isRecord } from "./plain_messages.ts";
+import { isRecord } from "./json_rpc.ts";
 import type { ToolContext } from "./tool_call.ts";
 
 /** `muster mcp` sends this header with a call if its client can ask its user. */
@@ -90,11 +90,13 @@ const repliesSchema = z.object({
  * @param state its `requestState`
  */
 export function replyIn(responses: unknown, state: unknown): UserReply | null {
-  if (typeof state !== "string" || state.length > MAX_STATE) return null;
+  if (typeof state !== "string") return null;
   const { data } = repliesSchema.safeParse(responses);
   if (data === undefined) return null;
   const reply = data[FORM];
-  return { state, answer: reply.action === "accept" ? String(reply.content[FORM]) : null };
+  // No tool gave a state that is empty: it refuses such a reply.
+  const known = state.length <= MAX_STATE ? state : "";
+  return { state: known, answer: reply.action === "accept" ? String(reply.content[FORM]) : null };
 }
 
 /** Separates a repeated call from the reply that it carries; without one, the reply is null. */

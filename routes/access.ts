@@ -34,6 +34,7 @@ const SCHEMES: Record<Opens, readonly SecurityScheme[]> = {
   coordination: ["apiToken", "adminToken", "agentToken", "passphrase"],
   questions: ["apiToken", "adminToken", "agentToken", "personToken", "passphrase"],
   models: ["apiToken", "adminToken", "agentToken", "passphrase"],
+  projects: ["apiToken", "adminToken", "agentToken", "personToken", "passphrase", "session"],
 };
 
 /** Who reaches a route of the table. */

@@ -5,13 +5,13 @@ import { createProjectRoutes } from "./projects/mod.ts";
 import { ProjectApi } from "./projects/project_api.ts";
 
 /** The HTTP API, and its part for callers inside this process. */
-export interface Api extends Pick<Core, "app" | "direct" | "streams" | "sharedPages"> {
+export interface Api extends Pick<Core, "app" | "fetch" | "streams" | "sharedPages" | "notFound"> {
   readonly projects: ProjectApi;
 }
 
 /** The HTTP API: every group of routes, behind the middleware that all of them share. */
 export function createApi(services: Services): Api {
-  const { app, direct, streams, sharedPages, addProjects } = createCore(services);
-  addProjects(createProjectRoutes(services, streams));
-  return { app, direct, streams, sharedPages, projects: new ProjectApi(services) };
+  const { addProjects, ...core } = createCore(services);
+  addProjects(createProjectRoutes(services, core.streams));
+  return { ...core, projects: new ProjectApi(services) };
 }

@@ -1,19 +1,18 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Hono } from "hono";
-import { bodyLimitsOf } from "../http/mod.ts";
+import type { Context, Hono } from "hono";
+import { bodyLimitsOf, BodyReader } from "../http/mod.ts";
 import type { Services } from "../services/operation/daemon/mod.ts";
-import { DirectRequests } from "./direct_requests.ts";
 import type { AppEnv } from "./environment.ts";
 import { EventStreams } from "./event_streams.ts";
 import { fileRoutes, patternOf, uploadPatterns } from "./file_routes.ts";
-import { framedApp } from "./framed_app.ts";
+import { framedApp, newFraming } from "./framed_app.ts";
 import type { RouteGroup } from "./group.ts";
-import { createGroups } from "./groups.ts";
+import { createGroups, operationRooms } from "./groups.ts";
 import { authenticate, type AuthenticateOptions, proveAgain } from "./middleware/authenticate.ts";
 import { jsonBody } from "./middleware/body.ts";
 import { browsersFirst, SHARED_PATHS, type SharedPages } from "./middleware/browsers.ts";
 import { inOneTask } from "./middleware/chain.ts";
-import { refuseOtherMethods } from "./middleware/methods.ts";
+import { OperationRequests } from "./operation_requests.ts";
 import { frameProjects } from "./projects/frame.ts";
 import { ROUTES, type Trait } from "./table.ts";
 
@@ -22,9 +21,12 @@ export type ProjectRoutes = OpenAPIHono<AppEnv>;
 
 /** The HTTP API without the routes of the repository API, which are added once they are there. */
 export interface Core {
+  /** Answers what is no operation on the server. */
   readonly app: Hono<AppEnv>;
-  /** Answers usual requests without the app. */
-  readonly direct: DirectRequests;
+  /** Answers any request. */
+  fetch(request: Request, env: AppEnv["Bindings"]): Response | Promise<Response>;
+  /** Answers a request that the app has no route for. */
+  readonly notFound: (context: Context<AppEnv>) => Response;
   /** The event streams of all its routes, which share one limit. */
   readonly streams: EventStreams;
   /** Pages at the addresses of routes: browsers get these. The web pages add them. */
@@ -43,15 +45,18 @@ export function createCore(services: Services): Core {
   const { config } = services;
   const base = `/projects/{slug}/${config.projects.scm}`;
   const isFile = fileRoutes(base);
-  const app = framedApp(services, { isFile, uploads: uploadPatterns(base) });
-  const readBody = jsonBody({
-    limits: bodyLimitsOf(config),
-    onRead: proveAgain(services),
-    isFile,
-  });
+  const framing = newFraming(services);
+  const bodies = new BodyReader(bodyLimitsOf(config));
+  const rooms = operationRooms(services);
+  const operations = new OperationRequests({ services, framing, bodies, rooms });
+  const { app, notFound } = framedApp(
+    services,
+    { framing, isFile, uploads: uploadPatterns(base) },
+    (path) => operations.routesAt(path),
+  );
+  const readBody = jsonBody({ bodies, onRead: proveAgain(services), isFile });
   acceptQueryTokens(app, services);
   app.use("/v1/*", inOneTask(authenticate(services, "bearer", "basic"), readBody));
-  app.use("/v1/agents/register", refuseOtherMethods(app));
 
   const sharedPages: SharedPages = new Map();
   for (const path of SHARED_PATHS) app.use(path, browsersFirst(sharedPages));
@@ -60,13 +65,14 @@ export function createCore(services: Services): Core {
   let projects: ProjectRoutes | null = null;
   const groups: Record<string, RouteGroup> = createGroups(
     services,
-    streams,
+    { streams, rooms },
     () => assemble(Object.values(groups), { path: placed, projects }),
   );
   for (const group of Object.values(groups)) group.addTo(app);
   return {
     app,
-    direct: new DirectRequests(app, services),
+    fetch: (request, env) => operations.answer(request, env) ?? app.fetch(request, env),
+    notFound,
     streams,
     sharedPages,
     addProjects: (routes) => {

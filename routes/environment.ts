@@ -5,7 +5,6 @@ import type { ServiceError } from "../services/kernel/errors.ts";
 import type { FreeSpace } from "../services/kernel/files.ts";
 import type { Mark } from "../services/cluster/nodes/mod.ts";
 import type { ProjectAccess } from "../services/work/projects/mod.ts";
-import type { HeldAnswer } from "./held_answers.ts";
 
 /** The credential of a principal. */
 export interface Proof {
@@ -25,8 +24,6 @@ export interface AppEnv {
     readonly mark?: Mark | null;
     /** Why the request cannot be answered; absent if it can. */
     readonly refusal?: ServiceError | null;
-    /** Where a route may leave an answer that comes later; absent where nobody looks for it. */
-    readonly held?: HeldAnswer;
     /** The caller of an item of a batch; absent for every other request. */
     readonly inner?: InnerCaller;
   };

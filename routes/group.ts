@@ -2,9 +2,9 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Handler, Hono } from "hono";
 import { NotFound } from "../services/kernel/errors.ts";
 import type { AppEnv } from "./environment.ts";
-import { directRoute, type RoutedHandler } from "./direct.ts";
 import { patternOf } from "./file_routes.ts";
 import { inOneTask } from "./middleware/chain.ts";
+import type { LoadRoom } from "./operation_requests.ts";
 import { once } from "./once.ts";
 import { type Endpoint, type Group, type Opens, ROUTES, type Trait } from "./table.ts";
 
@@ -38,6 +38,15 @@ export function lazyGroup(
   return { load, addTo };
 }
 
+/** A group of operations, which only the API's document shows: their requests never reach the app. */
+export function operationGroup(load: LoadRoom): RouteGroup {
+  const document = async () => {
+    const { documentedRoutes } = await import("./operations.ts");
+    return documentedRoutes(await load());
+  };
+  return { load: document, addTo: () => {} };
+}
+
 /**
  * A group that the configuration switches off: requests below its paths get 404.
  *
@@ -61,17 +70,14 @@ function endpointsOf(group: Group): Endpoint[] {
 }
 
 /** Answers by a route of a group, which the first request loads. */
-function lazyHandler(load: () => Promise<Hono<AppEnv>>, name: Endpoint): RoutedHandler {
+function lazyHandler(load: () => Promise<Hono<AppEnv>>, name: Endpoint): Handler<AppEnv> {
   let loaded: Handler<AppEnv> | null = null;
-  const routed: RoutedHandler = (context, next) => {
+  return (context, next) => {
     if (loaded !== null) return loaded(context, next);
-    return load().then((group) => {
-      const handlers = handlersOf(group, name);
-      routed.route ??= directRoute(name, handlers);
-      return (loaded ??= inOneTask(...handlers))(context, next);
-    });
+    return load().then((group) =>
+      (loaded ??= inOneTask(...handlersOf(group, name)))(context, next)
+    );
   };
-  return routed;
 }
 
 /** All handlers of a route: what checks the caller and the request, and what answers. */

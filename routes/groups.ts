@@ -2,12 +2,13 @@ import { NO_CHANNELS } from "../services/chat/bridge/mod.ts";
 import { NO_POLICIES } from "../services/chat/policies/mod.ts";
 import { NO_ADMINS } from "../services/people/admins/mod.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { bodyLimitsOf } from "../http/mod.ts";
+import { bodyLimitsOf, BodyReader } from "../http/mod.ts";
 import type { Services } from "../services/operation/daemon/mod.ts";
 import { SERVER_OPERATIONS } from "../services/operation/daemon/server_operations.ts";
 import type { AppEnv } from "./environment.ts";
 import type { EventStreams } from "./event_streams.ts";
-import { lazyGroup, type RouteGroup, switchedOff } from "./group.ts";
+import { lazyGroup, operationGroup, type RouteGroup, switchedOff } from "./group.ts";
+import type { LoadRoom } from "./operation_requests.ts";
 import { once } from "./once.ts";
 import type { AnyServerOperation } from "./operations.ts";
 import type { Group } from "./table.ts";
@@ -35,11 +36,15 @@ const WITHOUT_POLICIES = switchedOff(
 /**
  * The groups of the table, each with the import of its module.
  *
+ * @param rooms those with operations
  * @param whole the API with every route, for its document
  */
 export function createGroups(
   services: Services,
-  streams: EventStreams,
+  { streams, rooms }: {
+    readonly streams: EventStreams;
+    readonly rooms: ReadonlyMap<string, LoadRoom>;
+  },
   whole: () => Promise<OpenAPIHono<AppEnv>>,
 ): Record<Group, RouteGroup> {
   const { config, metrics, status, eventLog, herald } = services;
@@ -51,7 +56,7 @@ export function createGroups(
     metrics: lazyGroup("metrics", async () => {
       return (await import("./v1/metrics.ts")).metricRoutes(metrics);
     }),
-    ...operationGroups(services),
+    ...operationGroups(services, rooms),
     ...modelGroups(services),
     login: loginGroup(services),
     channelStream: channelStreamGroup(services, streams),
@@ -69,25 +74,39 @@ export function createGroups(
   };
 }
 
-/** The rooms with operations on the server. */
-function operationGroups(services: Services): Record<keyof typeof SERVER_OPERATIONS, RouteGroup> {
-  const rooms = Object.entries(SERVER_OPERATIONS) as [
-    keyof typeof SERVER_OPERATIONS,
-    () => Promise<Readonly<Record<string, AnyServerOperation>>>,
-  ][];
-  const groups = rooms.map(([room, load]): [string, RouteGroup] => [
-    room,
-    lazyGroup(room, async () => {
-      const { serverRoutes } = await import("./operations.ts");
-      return serverRoutes(services, await load());
-    }),
-  ]);
+/** The rooms with operations on the server, without those that the configuration switches off. */
+export function operationRooms(services: Services): ReadonlyMap<string, LoadRoom> {
+  const off = switchedOffRooms(services);
+  const rooms = Object.entries(SERVER_OPERATIONS) as [Room, LoadOperations][];
+  return new Map(
+    rooms.filter(([room]) => off[room] === undefined).map(([room, load]) => [
+      room,
+      once(async () => {
+        const { serverRoutes } = await import("./operations.ts");
+        return serverRoutes(await load());
+      }),
+    ]),
+  );
+}
+
+type Room = keyof typeof SERVER_OPERATIONS;
+
+type LoadOperations = () => Promise<Readonly<Record<string, AnyServerOperation>>>;
+
+function switchedOffRooms(services: Services): Partial<Record<Room, RouteGroup>> {
   return {
-    ...Object.fromEntries(groups) as Record<keyof typeof SERVER_OPERATIONS, RouteGroup>,
     ...services.admins === null ? { admins: WITHOUT_ADMINS } : {},
     ...services.bridge === null ? { channels: WITHOUT_CHANNELS } : {},
     ...services.policies === null ? { policies: WITHOUT_POLICIES } : {},
   };
+}
+
+function operationGroups(
+  services: Services,
+  rooms: ReadonlyMap<string, LoadRoom>,
+): Record<Room, RouteGroup> {
+  const groups = Array.from(rooms, ([room, load]) => [room, operationGroup(load)]);
+  return { ...Object.fromEntries(groups), ...switchedOffRooms(services) };
 }
 
 function modelGroups(services: Services) {
@@ -118,7 +137,7 @@ function loginGroup(services: Services): RouteGroup {
   }
   return lazyGroup("login", async () => {
     const { loginRoutes } = await import("./login.ts");
-    return loginRoutes({ ...services, adminLogin, bodyLimits: bodyLimitsOf(config) });
+    return loginRoutes({ ...services, adminLogin, bodies: new BodyReader(bodyLimitsOf(config)) });
   });
 }
 

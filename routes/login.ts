@@ -1,6 +1,6 @@
 import { createMiddleware } from "hono/factory";
 import { z } from "./extended_zod.ts";
-import type { BodyLimits } from "../http/mod.ts";
+import type { BodyReader } from "../http/mod.ts";
 import type { AdminLogin } from "../services/people/admins/mod.ts";
 import { loginSchema } from "../services/people/admins/schemas.ts";
 import type { WebSessions } from "../services/people/identity/mod.ts";
@@ -28,7 +28,7 @@ import { specialRoute } from "./special_route.ts";
 export interface LoginRoutesOptions extends AuthenticateOptions {
   readonly adminLogin: AdminLogin;
   readonly webSessions: WebSessions;
-  readonly bodyLimits: BodyLimits;
+  readonly bodies: BodyReader;
 }
 
 const loggedInSchema = z.object({ username: z.string() }).openapi("LoggedIn");
@@ -44,7 +44,7 @@ const endSession = specialRoute("POST /logout", {
 
 /** `POST /login`, `POST /logout` and `GET /session`: the sessions of the web pages. */
 export function loginRoutes(options: LoginRoutesOptions) {
-  const { adminLogin: login, webSessions, bodyLimits } = options;
+  const { adminLogin: login, webSessions, bodies } = options;
 
   const beginSession = specialRoute(
     "POST /login",
@@ -69,7 +69,7 @@ export function loginRoutes(options: LoginRoutesOptions) {
     sameOrigin(),
     countAttempt(login),
     paceLogins(),
-    jsonBody({ limits: bodyLimits }),
+    jsonBody({ bodies }),
     leadForms(options),
   );
 

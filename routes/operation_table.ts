@@ -12,6 +12,7 @@ export const OPERATION_ROUTES = {
   "GET /v1/agents/{nick}": ["agents", "coordination"],
   "PATCH /v1/agents/{nick}": ["agents", "server"],
   "POST /v1/agents/{nick}/adopt": ["agents", "server"],
+  "GET /v1/agents/{nick}/claims": ["claims", "coordination"],
   "GET /v1/agents/{nick}/messages": ["inboxes", "coordination"],
   "POST /v1/agents/{nick}/messages": ["inboxes", "coordination"],
   "POST /v1/agents/{nick}/messages/acknowledge": ["inboxes", "coordination"],

@@ -1,4 +1,4 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { RouteConfig } from "@hono/zod-openapi";
 import {
   Created,
   type Declaration,
@@ -8,20 +8,14 @@ import {
   WithHeaders,
 } from "../services/people/identity/operation.ts";
 import type { Services } from "../services/operation/daemon/mod.ts";
-import { EarlyEnd } from "../services/kernel/early_end.ts";
 import type { ServerCall, ServerHead } from "../services/people/identity/server_operation.ts";
 import { accessOf } from "./access.ts";
-import { Waits } from "../http/mod.ts";
-import type { Caller } from "../services/people/identity/mod.ts";
-import { inputOf } from "./api_routes.ts";
-import { callerOf } from "./caller.ts";
+import type { ApiRoutes, Input } from "./api_routes.ts";
 import { newRoutes } from "./context.ts";
-import { hold } from "./held_answers.ts";
-import type { Input } from "./direct.ts";
-import type { AppEnv } from "./environment.ts";
 import { z } from "./extended_zod.ts";
-import { optionalBody } from "./middleware/body.ts";
 import { statusOfClass } from "./middleware/errors.ts";
+import { bySpecificity } from "./path_patterns.ts";
+import { RequestSchemas } from "./request_schemas.ts";
 import { tableRoute } from "./route.ts";
 import { DESCRIPTIONS, errors, errorSchema, json } from "./schemas.ts";
 import type { Endpoint } from "./table.ts";
@@ -35,49 +29,60 @@ export interface AnyServerOperation {
   perform(services: Services, input: unknown, call: ServerCall): unknown;
 }
 
+/** An operation on the server as HTTP has it: documented, validated and answered by what it declares. */
+export class ServerRoute {
+  /** Its description in the API's document. */
+  readonly route: RouteConfig;
+  readonly schemas: RequestSchemas;
+  readonly waits: ServerHead["waits"];
+  readonly #operation: AnyServerOperation;
+
+  constructor(operationId: string, operation: AnyServerOperation & Routed) {
+    const { declared } = operation;
+    const described = describeOperation(operationId, declared, errorsOnServer);
+    const access = { ...accessOf(declared.http as Endpoint), middleware: [] };
+    const { middleware: _, ...route } = tableRoute(declared.http, described, access);
+    this.route = route;
+    this.schemas = new RequestSchemas(route.path, route.request);
+    this.waits = declared.waits;
+    this.#operation = operation;
+  }
+
+  /**
+   * Runs the operation for a request that is authorized and validated, and answers with its outcome.
+   *
+   * @throws the refusal of the operation
+   */
+  perform(services: Services, parts: Input, call: ServerCall): Response | Promise<Response> {
+    const { declared } = this.#operation;
+    const outcome = this.#operation.perform(services, joinInput(parts, declared), call);
+    return outcome instanceof Promise
+      ? outcome.then((outcome) => responseWith(answerWith(outcome, declared)))
+      : responseWith(answerWith(outcome, declared));
+  }
+}
+
 /**
- * The routes of operations on the server. Each is validated, documented and answered by what the
- * operation declares.
+ * The operations of a room on the server, by the names of their routes.
  *
  * @param operations by their names, which are their ids in the OpenAPI document
  */
 export function serverRoutes(
-  services: Services,
   operations: Readonly<Record<string, AnyServerOperation>>,
-) {
-  const routes = newRoutes();
-  const waits = new Waits();
-  services.identity.onEnded((ended) => waits.abortEnded(ended));
-  for (const [operationId, operation] of inOrderOfRoutes(operations)) {
-    const { declared } = operation;
-    const described = describeOperation(operationId, declared, errorsOnServer);
-    const { middleware, ...access } = accessOf(declared.http as Endpoint);
-    const made = tableRoute(declared.http, described, {
-      ...access,
-      middleware: [...middleware, ...middlewareOf(declared)],
-    });
-    const answer = (parts: Input, call: ServerCall): Response | Promise<Response> => {
-      const outcome = operation.perform(services, joinInput(parts, declared), call);
-      return outcome instanceof Promise
-        ? outcome.then((outcome) => responseOf(outcome, declared))
-        : responseOf(outcome, declared);
-    };
-    const answerNow = (input: Input, caller: Caller) =>
-      answer(input, { caller, end: new EarlyEnd() });
-    // A client may leave while it waits; what waits keeps nothing of the context.
-    const answerLater = (context: Context<AppEnv>) => {
-      const { method, raw: { signal } } = context.req;
-      const { principal, address, requestId } = callerOf(context);
-      const call = { caller: { principal, address, requestId }, isPeek: method === "HEAD" };
-      const input = inputOf(context);
-      const wait = async (end: EarlyEnd) => await answer(input, { ...call, end });
-      return hold(context, waits.run(principal, signal, wait));
-    };
-    if (declared.waits === "always") routes.handle(made, answerLater);
-    else if (declared.waits === undefined) routes.answer(made, answerNow);
-    else routes.answer(made, answerNow, answerLater);
-  }
-  return routes;
+): ReadonlyMap<string, ServerRoute> {
+  return new Map(
+    inOrderOfRoutes(operations).map(([operationId, operation]) => [
+      operation.declared.http,
+      new ServerRoute(operationId, operation),
+    ]),
+  );
+}
+
+/** The routes of operations as the document shows them. */
+export function documentedRoutes(routes: ReadonlyMap<string, ServerRoute>): ApiRoutes {
+  const documented = newRoutes();
+  for (const { route } of routes.values()) documented.document(route);
+  return documented;
 }
 
 /** The errors of every operation on the server. */
@@ -91,49 +96,54 @@ function errorsOnServer({ http, whileFull, input, example }: Declared) {
   };
 }
 
-/** Answers with the outcome of an operation. */
-function responseOf(outcome: unknown, declared: Declared): Response {
+/** An answer of which all is known. */
+export interface Answer {
+  readonly status: 200 | 201 | 202 | 204;
+  /** JSON; null for none. */
+  readonly text: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const JSON_HEADERS = Object.freeze({ "content-type": "application/json" });
+const NO_HEADERS = Object.freeze({});
+
+/** The answer with the outcome of an operation. */
+export function answerWith(
+  outcome: unknown,
+  declared: Pick<Declared, "isAccepted">,
+): Answer {
   if (outcome instanceof WithHeaders) {
-    const response = responseOf(outcome.outcome, declared);
-    for (const [name, value] of Object.entries(outcome.headers)) response.headers.set(name, value);
-    return response;
+    const answer = answerWith(outcome.outcome, declared);
+    return { ...answer, headers: { ...answer.headers, ...outcome.headers } };
   }
-  if (outcome === undefined) return new Response(null, { status: 204 });
+  if (outcome === undefined) return { status: 204, text: null, headers: NO_HEADERS };
   if (outcome instanceof SerializedJson) {
-    return new Response(outcome.text, { headers: { "content-type": "application/json" } });
+    return { status: 200, text: outcome.text, headers: JSON_HEADERS };
   }
-  if (!(outcome instanceof Created)) {
-    return Response.json(outcome, {
-      status: declared.isAccepted ? 202 : 200,
-    });
-  }
-  const { value } = outcome;
-  const status = 201;
-  return value === undefined ? new Response(null, { status }) : Response.json(value, { status });
+  const isNew = outcome instanceof Created;
+  const value = isNew ? outcome.value : outcome;
+  const status = isNew ? 201 : declared.isAccepted ? 202 : 200;
+  if (value === undefined) return { status, text: null, headers: NO_HEADERS };
+  return { status, text: JSON.stringify(value), headers: JSON_HEADERS };
+}
+
+function responseWith({ text, status, headers }: Answer): Response {
+  return new Response(text, { status, headers });
 }
 
 interface Routed {
   readonly declared: Pick<Head, "http">;
 }
 
-/**
- * The operations that HTTP has, in the order in which their routes are tried: a literal part of a
- * path comes before a parameter at its place.
- */
+/** The operations that HTTP has, in the order in which their routes are tried. */
 export function inOrderOfRoutes<Operation extends { readonly declared: Partial<Head> }>(
   operations: Readonly<Record<string, Operation>>,
 ): [string, Operation & Routed][] {
   const isRouted = (entry: [string, Operation]): entry is [string, Operation & Routed] =>
     entry[1].declared.http !== undefined;
-  const orderOf = ({ declared: { http } }: Routed) => http.replaceAll("{", "\u{ffff}");
   return Object.entries(operations).filter(isRouted).sort(([, one], [, other]) =>
-    orderOf(one) < orderOf(other) ? -1 : 1
+    bySpecificity(one.declared.http, other.declared.http)
   );
-}
-
-/** What runs before an operation, after the check of the caller's right. */
-export function middlewareOf({ hasOptionalBody }: Declared): readonly MiddlewareHandler<AppEnv>[] {
-  return hasOptionalBody ? [optionalBody()] : [];
 }
 
 /**
@@ -199,7 +209,7 @@ function bodyOf({ bodyField, bodyName }: Declared, fields: z.ZodObject): z.ZodTy
 /** The validated parts of a request as the input of its operation. */
 export function joinInput(
   { params, query, json }: Input,
-  { bodyField }: Declared,
+  { bodyField }: Pick<Declared, "bodyField">,
 ): Record<string, unknown> {
   return Object.assign({}, query, bodyField === undefined ? json : { [bodyField]: json }, params);
 }

@@ -1,5 +1,11 @@
 import { getPath } from "hono/utils/url";
 
+/** Orders paths, or names of routes: a literal part comes before a parameter at its place. */
+export function bySpecificity(one: string, other: string): number {
+  const order = (name: string) => name.replaceAll("{", "\u{ffff}");
+  return order(one) < order(other) ? -1 : 1;
+}
+
 /** Methods and paths of requests, written as in the table of routes: `GET /v1/messages/{id}`. */
 export class PathPatterns {
   /** The segments of each path, null for a parameter; by the method and their number. */

@@ -6,7 +6,7 @@ import type { Context, Hono } from "hono";
 import type { Services } from "../services/operation/daemon/mod.ts";
 import type { Status } from "../services/operation/metrics/mod.ts";
 import type { AppEnv } from "./environment.ts";
-import { framedApp } from "./framed_app.ts";
+import { framedApp, newFraming } from "./framed_app.ts";
 import { allow } from "./middleware/access.ts";
 import { authenticate } from "./middleware/authenticate.ts";
 
@@ -20,7 +20,8 @@ export function isProbe({ method, url }: Pick<Request, "method" | "url">): boole
 /** Answers the probes, and nothing else. */
 export function createProbes(services: Services): Hono<AppEnv> {
   const { status } = services;
-  const app = framedApp(services, { isFile: () => false, uploads: new Set() });
+  const framing = newFraming(services);
+  const { app } = framedApp(services, { framing, isFile: () => false, uploads: new Set() });
   app.use("/v1/*", authenticate(services, "bearer", "basic"), allow({ on: "coordination" }));
   app.get("/healthz", answerHealth);
   app.get("/readyz", (context) => answerReadiness(context, status));

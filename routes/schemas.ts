@@ -19,14 +19,6 @@ export function jsonRequest<Schema extends z.ZodType>(schema: Schema, example: z
   return { content: { "application/json": { schema, example } }, required: true };
 }
 
-/** A JSON request body that may be missing, for routes with `optionalBody`. */
-export function optionalJsonRequest<Schema extends z.ZodType>(
-  schema: Schema,
-  example: z.input<Schema>,
-) {
-  return { content: { "application/json": { schema, example } }, required: false };
-}
-
 /** What each status of an error means. */
 export const DESCRIPTIONS = {
   400: "The request is malformed",

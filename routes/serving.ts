@@ -3,7 +3,6 @@ import { Hosts, recordAnswer } from "../http/mod.ts";
 import type { Services } from "../services/operation/daemon/mod.ts";
 import type { AppEnv } from "./context.ts";
 import type { Core, ProjectRoutes } from "./core.ts";
-import { HeldAnswer } from "./held_answers.ts";
 import { once } from "./once.ts";
 import { createProbes, isProbe } from "./probes.ts";
 import { ProjectApi } from "./projects/project_api.ts";
@@ -52,15 +51,12 @@ export class ServedApi {
     if (refusal !== null && !HEALTH.test(request.url)) {
       return this.#refuse(request, bindings, refusal);
     }
-    const direct = this.#core?.direct.answer(request, bindings) ?? null;
-    if (direct !== null) return direct;
     if (this.#probes !== null && isProbe(request)) return this.#probes.fetch(request, bindings);
     if (!this.#isWhole && !WITHOUT_PROJECTS.test(request.url)) {
       return this.#loadProjects().then(() => this.fetch(request, bindings));
     }
     if (this.#core === null) return this.#loadCore().then(() => this.fetch(request, bindings));
-    const { app } = this.#core;
-    return mayWait(request) ? hold(app, request, bindings) : app.fetch(request, bindings);
+    return this.#core.fetch(request, bindings);
   }
 
   /**
@@ -114,19 +110,4 @@ export class ServedApi {
     this.#isWhole = true;
     return routes;
   }
-}
-
-async function hold(
-  app: Hono<AppEnv>,
-  request: Request,
-  bindings: AppEnv["Bindings"],
-): Promise<Response> {
-  const held = new HeldAnswer();
-  const response = await app.fetch(request, { ...bindings, held });
-  return held.response ?? response;
-}
-
-/** Whether the answer to a request may come much later. */
-function mayWait({ method, url }: Request): boolean {
-  return method === "GET" && url.includes("wait_seconds=");
 }

@@ -1,3 +1,4 @@
+import type { SERVER_OPERATIONS } from "../services/operation/daemon/server_operations.ts";
 import type { Resource } from "../services/people/identity/mod.ts";
 import {
   OPERATION_ROUTES,
@@ -79,4 +80,4 @@ export const WHILE_FULL: ReadonlySet<Endpoint> = new Set<Endpoint>([
 export type Endpoint = keyof typeof ROUTES;
 
 /** The groups that answer routes. */
-export type Group = (typeof ROUTES)[Endpoint][0];
+export type Group = (typeof ROUTES)[Endpoint][0] | keyof typeof SERVER_OPERATIONS;

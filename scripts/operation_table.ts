@@ -2,11 +2,34 @@
  * Writes the rows that operations give to the tables of routes, so that the start loads no operation:
  * part of `deno task reference`.
  */
+import type { z } from "zod";
 import * as projectOperations from "../services/operation/daemon/operations.ts";
 import { SERVER_OPERATIONS } from "../services/operation/daemon/server_operations.ts";
 import type { ServerHead } from "../services/people/identity/server_operation.ts";
-import type { Head } from "../services/people/identity/operation.ts";
+import type { Declaration, Head } from "../services/people/identity/operation.ts";
 import type { ProjectHead } from "../services/work/projects/operation.ts";
+
+/** What an operation that HTTP has declares. */
+export type HttpDeclaration =
+  & Head
+  & Declaration<z.ZodObject, z.ZodType, z.ZodType>
+  & Partial<Pick<ServerHead, "on">>
+  & Partial<Pick<ProjectHead, "needs" | "callers">>;
+
+/** What all operations declare that HTTP has; the paths of those in projects are whole. */
+export async function allOperations(): Promise<readonly HttpDeclaration[]> {
+  const inProjects = Object.values(projectOperations).map(({ declared }): HttpDeclaration => ({
+    ...declared,
+    http: declared.http.replace(" ", " /projects/{project}/fossil") as Head["http"],
+  }));
+  const loaded = await Promise.all(Object.values(SERVER_OPERATIONS).map((load) => load()));
+  const onServer = loaded.flatMap((room) =>
+    Object.values(room).flatMap(({ declared }): HttpDeclaration[] =>
+      declared.http === undefined ? [] : [{ ...declared, http: declared.http }]
+    )
+  );
+  return [...inProjects, ...onServer];
+}
 
 /** The rows of operations in projects, as the text of a module before it is formatted. */
 export function projectTable(): string {

@@ -9,6 +9,8 @@
  *   not quick, runs those.
  * - `--retry`: a file in which a test failed runs once more, alone; if its tests pass then, the run
  *   passes, and prints them under "flaky".
+ * - `--statements=FOLDER` notes in a folder which statements of SQL each file has an app database run.
+ *   `--covering=FOLDER` of a later run runs few files that together have all of them run.
  * - Other options are those of `deno test`; one with a value is written `--filter=WORD`.
  *
  * `deno test` gives each file an isolate, which loads and compiles the services anew. Here, several
@@ -35,6 +37,7 @@ import {
   ignoredTests,
 } from "./failed_tests.ts";
 import { memoryDiskOn } from "./memory_disk.ts";
+import { coveringFiles, readNotes } from "./test_statements.ts";
 import {
   findTests,
   GROUP_SIZE,
@@ -67,8 +70,12 @@ interface Request {
   readonly commit: string;
   /** Where to write the tests that were ignored; "" for nowhere. */
   readonly left: string;
+  /** Where to note the statements of SQL; "" for nowhere. */
+  readonly statements: string;
   /** The tests that an earlier run ignored, if this one runs no others. */
   readonly only: IgnoredTests | null;
+  /** Whether nobody named the files. */
+  readonly isChosen: boolean;
   /** Options of `deno test`. */
   readonly options: readonly string[];
 }
@@ -77,18 +84,23 @@ function readRequest(args: readonly string[]): Request {
   const valueOf = (name: string) =>
     args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3) ?? "";
   const only = readIgnored(valueOf("only"));
+  const covering = valueOf("covering");
   const named = args.filter((arg) => !arg.startsWith("-")).map((path) => resolve(path));
-  const paths = only === null ? named : only.files;
+  const covered = covering === "" ? named : coveringFiles(readNotes(covering));
+  const paths = only === null ? covered : only.files;
   return {
     paths,
     isQuick: paths.length === 0 || args.includes("--quick"),
     isRetried: args.includes("--retry"),
     commit: valueOf("sample"),
     left: valueOf("left"),
+    statements: valueOf("statements"),
     only,
+    isChosen: valueOf("sample") + covering !== "",
     options: [
       ...args.filter((arg) =>
-        arg.startsWith("-") && !/^--(?:quick|retry|(?:sample|left|only)=.*)$/.test(arg)
+        arg.startsWith("-") &&
+        !/^--(?:quick|retry|(?:sample|left|only|statements|covering)=.*)$/.test(arg)
       ),
       ...only === null ? [] : [filterOf(only.names)],
     ],
@@ -123,9 +135,7 @@ async function main(args: readonly string[]): Promise<number> {
     writeAll(encode(`There are no tests in ${request.paths.join(" ")}\n`), Deno.stderr);
     return 1;
   }
-  if (request.commit !== "") {
-    say(`The sample of ${request.commit}:\n${files.map((file) => `${nameOf(file)}\n`).join("")}`);
-  }
+  if (request.isChosen) say(`The files:\n${files.map((file) => `${nameOf(file)}\n`).join("")}`);
   const folder = await Deno.makeTempDir({ prefix: "muster-tests-" });
   const held = holdDefaultPorts();
   try {
@@ -134,11 +144,13 @@ async function main(args: readonly string[]): Promise<number> {
       options: request.options,
       environment: {
         MUSTER_TESTS: request.isQuick ? "quick" : "all",
-        MUSTER_TEST_PORTS: makePorts(folder),
+        MUSTER_TEST_PORTS: Deno.env.get("MUSTER_TEST_PORTS") ?? makePorts(folder),
+        ...request.statements === "" ? {} : { MUSTER_TEST_STATEMENTS: request.statements },
         ...startsTree(files) ? { MUSTER_TEST_TREE: bundledTree() } : {},
       },
       place: makePlace(folder),
     };
+    if (request.statements !== "") Deno.mkdirSync(request.statements, { recursive: true });
     const path = join(folder, "report.xml");
     const first = await runTests([...modules.keys()], { ...surroundings, report: path });
     const report = await readReport(path);
@@ -245,6 +257,9 @@ async function runTests(
       `--config=${join(ROOT, "deno.json")}`,
       "--permission-set=test",
       `--preload=${join(TESTS, "support", "share_threads.ts")}`,
+      ...environment["MUSTER_TEST_STATEMENTS"] === undefined
+        ? []
+        : [`--preload=${join(TESTS, "support", "note_statements.ts")}`],
       ...report === undefined ? [] : [`--junit-path=${report}`],
       ...options,
       ...modules,

@@ -1,4 +1,5 @@
 /** Runs `deno test`, and ends it when its tests hang. */
+import { type Scheduler, systemScheduler } from "../services/kernel/scheduler.ts";
 
 /** The end of a test or of a step in the report: its name, and what became of it. */
 const RESULT = /^(?:\S+ => )?(.*?) \.\.\. .*?(?:ok|FAILED|ignored|cancelled)\b/;
@@ -58,6 +59,7 @@ export interface WatchedRun {
   readonly environment: Readonly<Record<string, string>>;
   /** How long no test may finish before the run is ended, in milliseconds. */
   readonly limitMs: number;
+  readonly scheduler?: Pick<Scheduler, "after">;
   /** Takes the report as it is written. */
   readonly write: (bytes: Uint8Array) => void;
 }
@@ -78,6 +80,7 @@ export interface RunEnd {
  */
 export async function runWatched(options: WatchedRun): Promise<RunEnd> {
   const { program, args, folder, environment, limitMs, write } = options;
+  const { scheduler = systemScheduler } = options;
   const report = new TestReport();
   const process = new Deno.Command(program, {
     args: [...args],
@@ -90,7 +93,7 @@ export async function runWatched(options: WatchedRun): Promise<RunEnd> {
     hasHung = true;
     for (const pid of [process.pid, ...descendantsOf(process.pid)]) kill(pid);
   };
-  let timer = setTimeout(onSilence, limitMs);
+  let callOff = scheduler.after(limitMs, onSilence);
   const decoder = new TextDecoder();
   let output = "";
   for await (const bytes of process.stdout) {
@@ -100,11 +103,11 @@ export async function runWatched(options: WatchedRun): Promise<RunEnd> {
     output += text;
     report.add(text);
     if (report.finished === before || hasHung) continue;
-    clearTimeout(timer);
-    timer = setTimeout(onSilence, limitMs);
+    callOff();
+    callOff = scheduler.after(limitMs, onSilence);
   }
   const { code } = await process.status;
-  clearTimeout(timer);
+  callOff();
   if (hasHung) write(new TextEncoder().encode(describeHang(report, limitMs)));
   return { code: hasHung ? 1 : code, hasHung, output };
 }

@@ -3,10 +3,10 @@
  * `pages/` a file per page; `parts/` what pages share; `elements/` what runs in the browser;
  * `styles/` how it looks.
  */
-import type { Context, Hono } from "hono";
+import type { Context } from "hono";
 import type { AppEnv } from "../routes/context.ts";
-import { SHARED_PATHS, type SharedPages, wantsHtml } from "../routes/middleware/browsers.ts";
-import { notFoundHandler } from "../routes/middleware/not_found.ts";
+import type { Core } from "../routes/core.ts";
+import { SHARED_PATHS, wantsHtml } from "../routes/middleware/browsers.ts";
 import { sameOrigin } from "../routes/middleware/origin.ts";
 import { once } from "../routes/once.ts";
 import { NotFound } from "../services/kernel/errors.ts";
@@ -22,12 +22,11 @@ const YEAR = "public, max-age=31536000, immutable";
  * Adds the pages to the app of the API, whose request ids, access log and headers they share. The
  * pages and what they need are loaded at the first visit.
  *
- * @param shared takes the pages at addresses that routes have too
+ * @param core.sharedPages takes the pages at addresses that routes have too
  */
 export function mountPages(
-  app: Hono<AppEnv>,
+  { app, sharedPages, notFound }: Pick<Core, "app" | "sharedPages" | "notFound">,
   surroundings: Surroundings,
-  shared: SharedPages,
 ): void {
   const assets = once(async () => await (await import("./assets.ts")).readAssets());
   const loaded = once(async () => {
@@ -52,15 +51,15 @@ export function mountPages(
   for (const [path, loader] of Object.entries(PAGES)) {
     const load = once(async () => (await loader()).page);
     const handle = async (context: Context<AppEnv>) => (await loaded()).answer(context, load);
-    if (isShared(path)) shared.set(path, handle);
+    if (isShared(path)) sharedPages.set(path, handle);
     else app.get(path, handle);
     if (!WITHOUT_FORMS.has(path)) app.post(path, sameOrigin(), handle);
   }
   const api = new RegExp(`^/(v1|projects/[^/]+/${surroundings.services.config.projects.scm})(/|$)`);
   app.notFound(async (context) => {
-    const isPage = context.req.method === "GET" && wantsHtml(context) &&
+    const isPage = context.req.method === "GET" && wantsHtml(context.req.raw) &&
       !api.test(context.req.path);
-    if (!isPage) return notFoundHandler(app)(context);
+    if (!isPage) return notFound(context);
     const error = new NotFound(`There is no ${context.req.path} here`);
     return await (await loaded()).refuse(context, error);
   });

@@ -43,7 +43,7 @@ export async function makeFirst(
       throw explainStart(error, config);
     });
   try {
-    const { fetch } = createApi(daemon.services).app;
+    const { fetch } = createApi(daemon.services);
     await makeRecords(new Server(fetch, await readToken(config.data_dir)), first, onMade);
   } finally {
     await daemon.quiesce();
@@ -87,7 +87,7 @@ async function makeRecords(
   await server.make("PUT", `/v1/projects/${project}/members/${agent}`, { role: "write" });
 }
 
-type Fetch = ReturnType<typeof createApi>["app"]["fetch"];
+type Fetch = ReturnType<typeof createApi>["fetch"];
 
 /** The API of this process, for its operator. */
 class Server {

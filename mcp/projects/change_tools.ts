@@ -1,11 +1,15 @@
 import { z } from "zod";
 import * as code from "../../services/work/code/operations.ts";
-import { diffSchema, historySchema } from "../../services/work/code/schemas.ts";
+import {
+  checkinDetailSchema,
+  diffSchema,
+  historySchema,
+} from "../../services/work/code/schemas.ts";
 import { Invalid } from "../../services/kernel/errors.ts";
 import { getWorkspace } from "../../services/work/workspaces/operations.ts";
 import { checkinShape } from "./code_tools.ts";
 import { linesOf } from "../budget.ts";
-import { lineShape, listCut, partShape, plainPath } from "./parts.ts";
+import { lineShape, listCut, partShape, plainPath } from "../parts.ts";
 import type { ToolCall } from "../tool_call.ts";
 import { type Tool, tool } from "../tool.ts";
 
@@ -165,5 +169,37 @@ const getFileBlame = tool({
   },
 });
 
-/** `get_diff`, `get_file_history` and `get_file_blame`. */
-export const changeTools: readonly Tool[] = [getDiff, getFileHistory, getFileBlame];
+const { files_changed, ...checkinFields } = checkinDetailSchema.shape;
+
+const getCheckin = tool({
+  name: "get_checkin",
+  description: "Shows a check-in and the files that it changes. get_diff shows the changed lines.",
+  does: code.getCheckin,
+  input: {
+    uuid: z.string().min(1).describe("Hash or prefix of it, branch or tag"),
+    ...partShape(500, "files"),
+  },
+  output: {
+    ...checkinFields,
+    parent_uuid: z.string().nullable(),
+    files_changed,
+    total_files: z.int(),
+  },
+  advice: { notFound: "get_timeline lists check-ins" },
+  async run({ uuid, limit, offset }, project) {
+    const { files_changed, ...checkin } = await project.invoke(code.getCheckin, { uuid });
+    const total = files_changed.length;
+    return {
+      data: {
+        ...checkin,
+        parent_uuid: checkin.parents[0] ?? null,
+        total_files: total,
+        files_changed: files_changed.slice(offset, offset + limit),
+      },
+      cuts: [listCut("files_changed", "files", { first: offset, total })],
+    };
+  },
+});
+
+/** `get_checkin`, `get_diff`, `get_file_history` and `get_file_blame`. */
+export const changeTools: readonly Tool[] = [getCheckin, getDiff, getFileHistory, getFileBlame];

@@ -3,7 +3,7 @@ import * as operations from "../../services/work/projects/operations.ts";
 import { pageFields, projectSchema } from "../../services/work/projects/schemas.ts";
 import { reachableSchema } from "../../routes/projects/reachable_schema.ts";
 import { type Tool, tool } from "../tool.ts";
-import { listCut, partShape } from "./parts.ts";
+import { listCut, partShape } from "../parts.ts";
 
 const { slug, name, description, visibility, archived, channel, rights } = reachableSchema.shape;
 const listed = { slug, name, description, visibility, archived, channel, rights };

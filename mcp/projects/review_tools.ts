@@ -1,22 +1,12 @@
 import { z } from "zod";
-import { getCheckinStatus, reportCheck } from "../../services/work/checks/operations.ts";
-import {
-  CHECK_STATES,
-  checkinStatusSchema,
-  reportedSchema,
-} from "../../services/work/checks/schemas.ts";
 import { REVIEW_STATUSES } from "../../services/work/reviews/mod.ts";
 import * as reviews from "../../services/work/reviews/operations.ts";
 import {
-  givenApprovalSchema,
-  landingListSchema,
   landingStatusSchema,
-  reviewCommentSchema,
   reviewDetailSchema,
   reviewSchema,
-  reviewStateSchema,
 } from "../../services/work/reviews/schemas.ts";
-import { linePart, listCut, partShape } from "./parts.ts";
+import { linePart, listCut, partShape } from "../parts.ts";
 import { type Tool, tool } from "../tool.ts";
 import { generationShape } from "./ticket_tools.ts";
 
@@ -159,86 +149,6 @@ const createReview = tool({
   },
 });
 
-const commentReview = tool({
-  name: "comment_review",
-  description: "Comments on a review, or on a line of its diff, without a verdict.",
-  does: reviews.commentOnReview,
-  input: {
-    ...reviewShape,
-    body: z.string().min(1).max(60_000).describe("The comment, in Markdown"),
-    file_path: z.string().optional().describe("The file, for a comment on a line"),
-    line_number: z.int().min(1).optional(),
-    side: z.enum(["old", "new"]).optional().describe("Which side's line number; new if absent"),
-  },
-  output: {
-    id: reviewCommentSchema.shape.id,
-    file_path: reviewCommentSchema.shape.file_path,
-    line_number: reviewCommentSchema.shape.line_number,
-    round: reviewCommentSchema.shape.round,
-  },
-  advice: FIND_REVIEW,
-  async run(comment, project) {
-    const made = await project.invoke(reviews.commentOnReview, comment);
-    const { id, file_path, line_number, round } = made;
-    return { data: { id, file_path, line_number, round } };
-  },
-});
-
-const roundShape = {
-  round: z.int().min(1).optional()
-    .describe("The round that you read: the call fails if a newer one has begun"),
-};
-
-const approveReview = tool({
-  name: "approve_review",
-  description: "Approves the newest round of somebody else's review. Read its whole diff first " +
-    "(get_review) and name the round that you read. Then land_review or merge_workspace.",
-  does: reviews.approveReview,
-  hints: { idempotentHint: true },
-  input: { ...reviewShape, ...roundShape, comment: z.string().max(60_000).optional() },
-  output: givenApprovalSchema.shape,
-  advice: {
-    ...FIND_REVIEW,
-    conflict: "Read it again with get_review",
-    forbidden: "Another agent or a person with the right to write approves it",
-  },
-  async run(given, project) {
-    return { data: await project.invoke(reviews.approveReview, given) };
-  },
-});
-
-const requestChanges = tool({
-  name: "request_changes",
-  description:
-    "Refuses the newest round of a review and says what to change; earlier approvals end. " +
-    "Its author is notified. Comments on lines go through comment_review first.",
-  does: reviews.requestChanges,
-  hints: { idempotentHint: true },
-  input: {
-    ...reviewShape,
-    comment: z.string().min(1).max(60_000).describe("What must change"),
-    ...roundShape,
-  },
-  output: reviewStateSchema.shape,
-  advice: { ...FIND_REVIEW, conflict: "Read it again with get_review" },
-  async run(given, project) {
-    return { data: await project.invoke(reviews.requestChanges, given) };
-  },
-});
-
-const closeReview = tool({
-  name: "close_review",
-  description: "Closes your review without merging it. It cannot be opened again.",
-  does: reviews.closeReview,
-  hints: { destructiveHint: true },
-  input: { ...reviewShape, ...generationShape },
-  output: reviewStateSchema.shape,
-  advice: FIND_REVIEW,
-  async run(given, project) {
-    return { data: await project.invoke(reviews.closeReview, given) };
-  },
-});
-
 const landReview = tool({
   name: "land_review",
   description: "Puts an approved review into the landing queue: it is merged once the required " +
@@ -260,78 +170,5 @@ const landReview = tool({
   },
 });
 
-const getLandingQueue = tool({
-  name: "get_landing_queue",
-  description: "Shows the landing queue in its order, with the checks that are awaited, then the " +
-    "latest reviews that landed or came back, with the reason.",
-  does: reviews.listLandings,
-  input: partShape(25, "landings"),
-  output: { landing: landingListSchema.shape.landing, total: z.int() },
-  async run({ limit, offset }, project) {
-    const { answer: { total }, entries } = await project.part(
-      { limit, offset },
-      (page) => project.invoke(reviews.listLandings, page),
-      ({ landing }) => landing,
-    );
-    return {
-      data: { landing: entries, total },
-      cuts: [listCut("landing", "landings", { first: offset, total })],
-    };
-  },
-});
-
-const getCiStatus = tool({
-  name: "get_ci_status",
-  description:
-    "Shows the checks (CI) of a check-in: the newest report of each. Use it before you ask " +
-    "for a review or merge.",
-  does: getCheckinStatus,
-  input: {
-    checkin: z.string().min(1).describe("Hash, prefix of it, branch or tag; workspace/NAME"),
-  },
-  output: checkinStatusSchema.shape,
-  advice: { notFound: "get_timeline lists check-ins" },
-  async run({ checkin }, project) {
-    const status = await project.invoke(getCheckinStatus, { checkin });
-    return { data: status, cuts: [{ field: "checks", noun: "checks" }] };
-  },
-});
-
-const reportCiStatus = tool({
-  name: "report_ci_status",
-  description:
-    "Reports the result of a check (CI) that you ran on a check-in. It replaces the earlier " +
-    "report of the same context. Report only what you really ran. A required check counts from a " +
-    "project token or from those whom its rule names, never for your own work.",
-  does: reportCheck,
-  hints: { idempotentHint: true },
-  input: {
-    checkin: z.string().min(4).max(64).describe("The check-in: its hash or a prefix of it"),
-    context: z.string().min(1).max(200).describe("The name of the check, such as ci/build"),
-    state: z.enum(CHECK_STATES),
-    description: z.string().max(500).default(""),
-    target_url: z.string().max(2000).default("").describe("A page with the details"),
-  },
-  output: reportedSchema.shape,
-  advice: {
-    notFound: "Give a hash: get_workspace shows the tip of a workspace, and get_timeline check-ins",
-  },
-  async run(report, project) {
-    return { data: await project.invoke(reportCheck, report) };
-  },
-});
-
-/** Reviews, the verdicts on them, the landing queue, and checks. */
-export const reviewTools: readonly Tool[] = [
-  listReviews,
-  getReview,
-  createReview,
-  commentReview,
-  approveReview,
-  requestChanges,
-  closeReview,
-  landReview,
-  getLandingQueue,
-  getCiStatus,
-  reportCiStatus,
-];
+/** `list_reviews`, `get_review`, `create_review` and `land_review`. */
+export const reviewTools: readonly Tool[] = [listReviews, getReview, createReview, landReview];

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { searchProject } from "../../services/work/search/operations.ts";
 import { GROUPS } from "../../services/work/search/schemas.ts";
 import { Invalid } from "../../services/kernel/errors.ts";
-import { listCut, partShape } from "./parts.ts";
+import { listCut, partShape } from "../parts.ts";
 import { type Tool, tool } from "../tool.ts";
 
 const KINDS = ["code", "checkin", "ticket", "wiki", "technote", "forum"] as const;

@@ -1,6 +1,6 @@
 /** The headers that HTTP wants and standard input does not have. */
 import { NAMING_PARAMETERS } from "../parameters.ts";
-import { isRecord } from "../plain_messages.ts";
+import { isRecord } from "../json_rpc.ts";
 import { revisionIn } from "../revisions.ts";
 
 /**

@@ -1,7 +1,6 @@
 import { Invalid } from "../../services/kernel/errors.ts";
 import { requireBounded } from "../../services/kernel/validation/mod.ts";
-import { RPC_ERROR, type RpcErrorCode } from "../json_rpc.ts";
-import { isRecord, type RequestId } from "../plain_messages.ts";
+import { isRecord, type RequestId, RPC_ERROR, type RpcErrorCode } from "../json_rpc.ts";
 import { ELICITATION } from "../user_forms.ts";
 import { headersFor } from "./headers.ts";
 import { readLines, TOO_LONG } from "./lines.ts";

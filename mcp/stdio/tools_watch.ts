@@ -1,5 +1,5 @@
 /** Tells a client that the tools it may call have changed. */
-import { isRecord } from "../plain_messages.ts";
+import { isRecord } from "../json_rpc.ts";
 import { OLDEST_REVISION } from "../revisions.ts";
 import { TOOLS_MARK } from "../tools_mark.ts";
 

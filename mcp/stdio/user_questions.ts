@@ -1,5 +1,5 @@
 /** Asks the user of a client that knows `elicitation/create` (MCP 2025-06-18 and 2025-11-25). */
-import { isRecord } from "../plain_messages.ts";
+import { isRecord } from "../json_rpc.ts";
 import { ELICITATION, showsForms } from "../user_forms.ts";
 import { revisionIn } from "../revisions.ts";
 

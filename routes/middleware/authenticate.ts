@@ -1,5 +1,6 @@
 import { createMiddleware } from "hono/factory";
-import type { Context, HonoRequest } from "hono";
+import type { Context } from "hono";
+import { getQueryParam } from "hono/utils/url";
 import { CREDENTIALS_MISSING, readAuthorization, wantsEventStream } from "../../http/mod.ts";
 import { Unauthorized } from "../../services/kernel/errors.ts";
 import {
@@ -8,7 +9,7 @@ import {
   type Identity,
   type Principal,
 } from "../../services/people/identity/mod.ts";
-import type { AppEnv } from "../context.ts";
+import type { AppEnv, Proof } from "../environment.ts";
 import type { QueryToken } from "../table.ts";
 import { readSession, sessionOf, type SessionPlace, setSessionCookies } from "./session.ts";
 
@@ -21,8 +22,11 @@ export type CredentialSource = "bearer" | "basic" | "cookie" | "guest" | QueryTo
 
 const SESSION_ENDED = "Nobody is logged in, or the session has ended";
 
+/** What knows credentials. */
+export type Authenticating = Pick<Identity, "enter" | "authenticate" | "endings">;
+
 export interface AuthenticateOptions extends SessionPlace {
-  readonly identity: Pick<Identity, "authenticate" | "endings">;
+  readonly identity: Authenticating;
 }
 
 /**
@@ -42,7 +46,8 @@ export function authenticate(
     context.set("prove", prove);
     // None of these waits for `next`: a request may wait for a minute, and what waits costs memory.
     if (context.get("principal") !== undefined) return next();
-    const credential = credentialOf(context.req, sources);
+    const { raw } = context.req;
+    const credential = credentialOf(raw, sources);
     if (credential !== null) {
       const { endings } = identity;
       const enter = (principal: Principal) => {
@@ -51,14 +56,15 @@ export function authenticate(
         context.env.trust?.(principal);
         return next();
       };
-      return identity.authenticate(credential, context.get("address")).then(enter);
+      const found = principalOf(identity, credential, context.get("address"));
+      return found instanceof Promise ? found.then(enter) : enter(found);
     }
     const session = sources.has("cookie") ? readSession(context, options) : null;
-    if (session === null && sources.has("guest") && !hasAuthorization(context.req)) {
+    if (session === null && sources.has("guest") && !raw.headers.has("authorization")) {
       context.set("principal", GUEST);
       return next();
     }
-    if (session === null) throw new Unauthorized(lacking(sources));
+    if (session === null) throw lacking(sources);
     context.set("principal", session.principal);
     context.set("session", session);
     if (session.renewed) setSessionCookies(context, session);
@@ -80,33 +86,54 @@ export function proveAgain(options: AuthenticateOptions) {
     if (session !== undefined && sessionOf(context, options)?.secret !== session.secret) {
       throw new Unauthorized(SESSION_ENDED);
     }
-    const proof = context.get("proof") as AppEnv["Variables"]["proof"] | undefined;
-    if (proof === undefined || identity.endings === proof.endings) return null;
-    return enterAgain(context, proof.credential);
+    const proof = context.get("proof") as Proof | undefined;
+    if (proof === undefined) return null;
+    return principalAgain(identity, proof, context.get("address"))
+      ?.then((principal) => context.set("principal", principal)) ?? null;
   };
-
-  async function enterAgain(context: Context<AppEnv>, credential: Credential): Promise<void> {
-    context.set("principal", await identity.authenticate(credential, context.get("address")));
-  }
 }
 
-/** A credential of an unknown scheme does not count as none. */
-function hasAuthorization(request: HonoRequest): boolean {
-  return request.header("authorization") !== undefined;
+/**
+ * The principal of a credential: at once for a valid token.
+ *
+ * @throws what {@linkcode Identity.authenticate} throws
+ */
+export function principalOf(
+  identity: Authenticating,
+  credential: Credential,
+  address: string,
+): Principal | Promise<Principal> {
+  const principal = credential.kind === "bearer" ? identity.enter(credential.token) : null;
+  return principal ?? identity.authenticate(credential, address);
 }
 
-function credentialOf(
-  request: HonoRequest,
+/**
+ * The principal of a credential that was valid before; null if no credential has ended since.
+ *
+ * @throws what {@linkcode Identity.authenticate} throws
+ */
+export function principalAgain(
+  identity: Authenticating,
+  { credential, endings }: Proof,
+  address: string,
+): Promise<Principal> | null {
+  return identity.endings === endings ? null : identity.authenticate(credential, address);
+}
+
+/** The credential in a request's header or query, where its routes accept one; null without one. */
+export function credentialOf(
+  { headers, url }: Pick<Request, "headers" | "url">,
   sources: ReadonlySet<CredentialSource>,
 ): Credential | null {
-  const shown = readAuthorization(request.header("authorization"));
+  const shown = readAuthorization(headers.get("authorization") ?? undefined);
   if (shown !== null && sources.has(shown.kind)) return shown;
   const isInQuery = sources.has("token") ||
-    (sources.has("token of streams") && wantsEventStream(request.header("accept")));
-  const token = isInQuery ? request.query("token") ?? "" : "";
-  return token === "" ? null : { kind: "bearer", token };
+    (sources.has("token of streams") && wantsEventStream(headers.get("accept")));
+  const token = isInQuery ? getQueryParam(url, "token") : undefined;
+  return typeof token !== "string" || token === "" ? null : { kind: "bearer", token };
 }
 
-function lacking(sources: ReadonlySet<CredentialSource>): string {
-  return sources.has("bearer") ? CREDENTIALS_MISSING : SESSION_ENDED;
+/** The error of a request without a credential that its routes accept. */
+export function lacking(sources: ReadonlySet<CredentialSource>): Unauthorized {
+  return new Unauthorized(sources.has("bearer") ? CREDENTIALS_MISSING : SESSION_ENDED);
 }

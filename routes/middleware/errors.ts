@@ -148,18 +148,11 @@ export function statusOfClass(kind: ErrorClass): ContentfulStatusCode {
   return STATUS.find(([one]) => one === kind)?.[1] ?? 500;
 }
 
-/** Answers a request that its schema refused: 400, naming the field or the query parameter. */
-export function invalidRequest(
-  result: { target: string; success: boolean; error?: z.core.$ZodError },
-  context: Context<AppEnv>,
-): Response | undefined {
-  const [issue] = result.error?.issues ?? [];
-  if (result.success || issue === undefined) return undefined;
-  if (result.target === "query" && issue.code === "unrecognized_keys") {
-    const message = `Unknown query parameter "${
-      issue.keys[0]
-    }"; /docs lists those of each endpoint`;
-    return errorBody(context, 400, message);
+/** Why a schema refuses a part of a request: names the field or the query parameter. */
+export function refusalOf({ issues: [issue] }: z.core.$ZodError, target: string): string {
+  if (issue === undefined) return "The request is not valid";
+  if (target === "query" && issue.code === "unrecognized_keys") {
+    return `Unknown query parameter "${issue.keys[0]}"; /docs lists those of each endpoint`;
   }
-  return errorBody(context, 400, describeIssue(issue));
+  return describeIssue(issue);
 }

@@ -1,17 +1,13 @@
-import type { Context, Hono } from "hono";
+import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
-import { TrustedProxies } from "../../http/mod.ts";
-import type { Config } from "../../services/operation/config/mod.ts";
-import type { AppEnv } from "../context.ts";
-import { identifyClient } from "./address.ts";
-import { wantsHtml } from "./browsers.ts";
-import { Completion, type CompletionOptions, type Framed } from "./completion.ts";
-import { errorBody } from "./error_body.ts";
+import type { AppEnv } from "../environment.ts";
+import type { Framed, Framing } from "../framing.ts";
+import type { RoutesAt } from "./methods.ts";
 import { answerOptions } from "./options.ts";
 import { RoutePatterns } from "./route_patterns.ts";
 
-export interface FrameOptions extends CompletionOptions {
-  readonly config: Pick<Config, "cors" | "limits" | "trusted_proxies">;
+export interface FrameOptions {
+  readonly framing: Framing;
   readonly agents: { readonly halts: AppEnv["Variables"]["halts"] };
   readonly space: AppEnv["Variables"]["space"];
   /** Whether the body of a request is a file, which has a limit of its own. */
@@ -22,79 +18,37 @@ export interface FrameOptions extends CompletionOptions {
 
 /**
  * The common handling of every request, in one middleware because each one costs a few
- * microseconds: a request id of our own, sent in `X-Request-Id`; the client's address; the answer
- * to OPTIONS; the bound of a declared length; headers; and its line in the access log and the
- * metrics.
+ * microseconds: what {@link Framing} does, and the answer to OPTIONS.
  */
 export function frame(
-  app: Hono<AppEnv>,
-  { config, agents, space, isFile, uploads, onError, ...records }: FrameOptions,
+  routesAt: RoutesAt,
+  { framing, agents: { halts }, space, isFile, uploads }: FrameOptions,
 ) {
-  const { limits: { body_bytes: maxBytes } } = config;
-  const proxies = new TrustedProxies(config.trusted_proxies);
-  const { halts } = agents;
   const patterns = new RoutePatterns();
-  const completion = new Completion({ ...records, config, onError });
   return createMiddleware<AppEnv>(async (context, next) => {
-    const started = performance.now();
-    const { mark, refusal = null } = context.env;
-    const requestId = mark?.requestId ?? crypto.randomUUID();
-    context.set("requestId", requestId);
+    const { env, req } = context;
+    const framed = framing.begin(req.raw, env);
+    context.set("requestId", framed.requestId);
     context.set("halts", halts);
     context.set("space", space);
-    identifyClient(context, proxies);
-    const answer = refusal !== null && !isPage(context)
-      ? onError(refusal, context)
-      : context.req.method === "OPTIONS"
-      ? answerOptions(app, context, uploads)
-      : refuseLong(context, maxBytes, isFile);
+    context.set("isProxied", framing.isProxied(env));
+    context.set("address", framed.address);
+    context.set("secure", framed.secure);
+    const answer = answerEarly(context, framed);
     if (answer === null) await next();
     else context.res = answer;
-    const { env } = context;
-    const framed: Framed = {
-      request: context.req.raw,
-      env,
-      started,
-      requestId,
-      route: patterns.of(context),
-      principal: context.get("principal"),
-      address: context.get("address"),
-    };
-    const { held } = env;
-    const later = held?.response ?? null;
-    if (held === undefined || later === null) completion.complete(context.res, framed);
-    else held.response = completeLater(completion, later, framed);
+    framed.route = patterns.of(context);
+    framed.principal = context.get("principal");
+    framing.complete(context.res, framed);
   });
-}
 
-/** Outside the middleware, whose variables it would keep: its context among them. */
-function completeLater(
-  completion: Completion,
-  response: Promise<Response>,
-  framed: Framed,
-): Promise<Response> {
-  return response.then(
-    (response) => completion.complete(response, framed),
-    (error) => completion.fail(error, framed),
-  );
-}
-
-/** Whether a request is for a page, which refuses it itself. */
-function isPage(context: Context<AppEnv>): boolean {
-  return context.req.method === "GET" && wantsHtml(context);
-}
-
-/**
- * Refuses a body whose declared length exceeds the limit, before reading it. A page refuses a form
- * itself, so that the person sees a page.
- */
-function refuseLong(
-  context: Context<AppEnv>,
-  maxBytes: number,
-  isFile: FrameOptions["isFile"],
-): Response | null {
-  const declared = context.req.raw.headers.get("content-length");
-  if (declared === null || !(Number(declared) > maxBytes) || isFile(context)) return null;
-  if (wantsHtml(context)) return null;
-  return errorBody(context, 413, `The body is larger than ${maxBytes} bytes`);
+  function answerEarly(context: Context<AppEnv>, framed: Framed): Response | null {
+    try {
+      const isOptions = context.req.method === "OPTIONS";
+      framing.requireAcceptable(framed, () => isOptions || isFile(context));
+      return isOptions ? answerOptions(routesAt, context, uploads) : null;
+    } catch (error) {
+      return framing.refuse(error as Error, framed);
+    }
+  }
 }

@@ -1,7 +1,7 @@
-import type { Context, Hono } from "hono";
+import type { Context } from "hono";
 import type { AppEnv } from "../context.ts";
 import { errorBody } from "./error_body.ts";
-import { allowedMethods, routePatterns } from "./methods.ts";
+import { allowedMethods, type RoutesAt } from "./methods.ts";
 
 /** What a client of resumable uploads may want to know beforehand (tus 1.0, "OPTIONS"). */
 const TUS = {
@@ -17,14 +17,15 @@ const TUS = {
  * @param uploads the patterns of the routes of resumable uploads
  */
 export function answerOptions(
-  app: Hono<AppEnv>,
+  routesAt: RoutesAt,
   context: Context<AppEnv>,
   uploads: ReadonlySet<string>,
 ): Response {
   const { path } = context.req;
-  const allowed = allowedMethods(app, path);
+  const routes = routesAt(path);
+  const allowed = allowedMethods(routes);
   if (allowed.length === 0) return errorBody(context, 404, `There is no ${path} here`);
   const headers = { Allow: allowed.join(", ") };
-  const isUpload = routePatterns(app, path).some((pattern) => uploads.has(pattern));
+  const isUpload = routes.some((route) => uploads.has(route.path));
   return context.body(null, 204, isUpload ? { ...headers, ...TUS } : headers);
 }

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { Hono } from "hono";
+import { Hono, type TypedResponse } from "hono";
 import type { JSONValue } from "hono/utils/types";
 import { MAX_URL_LENGTH } from "../../http/mod.ts";
 import { bounded } from "../../services/kernel/validation/schemas.ts";
@@ -10,7 +10,6 @@ import type { InnerCaller } from "../environment.ts";
 import { enterProjectAgain } from "./access.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
 import { errorHandler } from "../middleware/errors.ts";
-import { jsonText } from "../json_text.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { projectErrors } from "./route.ts";
 import { specialRoute } from "../special_route.ts";
@@ -93,7 +92,9 @@ export function batchRoutes(
       bytes += answer.bytes;
       answers.push(answer.text);
     }
-    return jsonText<BatchAnswer>(context, `{"responses":[${answers.join()}]}`);
+    const text = `{"responses":[${answers.join()}]}`;
+    const headers = { "Content-Type": "application/json" };
+    return context.body(text, 200, headers) as unknown as TypedResponse<BatchAnswer, 200, "json">;
   });
 }
 

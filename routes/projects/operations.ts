@@ -3,24 +3,21 @@ import type { Services } from "../../services/operation/daemon/mod.ts";
 import type { PooledRepository } from "../../services/engines/fossil/mod.ts";
 import type { NewAnswer } from "../../services/work/projects/mod.ts";
 import {
-  Created,
   FileRead,
   type OperationCall,
   type ProjectHead,
   type RepositoryFile,
   RepositoryRead,
-  SerializedJson,
 } from "../../services/work/projects/operation.ts";
 import { inputOf } from "../api_routes.ts";
 import { callerOf } from "../caller.ts";
 import { type AppEnv, newRoutes } from "../context.ts";
-import { jsonText } from "../json_text.ts";
 import {
+  answerWith,
   type Declared,
   describeOperation,
   inOrderOfRoutes,
   joinInput,
-  middlewareOf,
 } from "../operations.ts";
 import { bytesResponses, notModified, respond } from "./answers.ts";
 import { contentHeaders } from "./content_headers.ts";
@@ -50,11 +47,8 @@ export function operationRoutes(
   for (const [operationId, operation] of inOrderOfRoutes(operations)) {
     const { declared } = operation;
     const described = describeOperation(operationId, declared, errorsInProject);
-    const { middleware, ...access } = projectAccess(declared.http as ProjectEndpoint);
-    const route = tableRoute(declared.http, described, {
-      ...access,
-      middleware: [...middleware, ...middlewareOf(declared)],
-    });
+    const access = projectAccess(declared.http as ProjectEndpoint);
+    const route = tableRoute(declared.http, described, access);
     const handler = (context: Context<AppEnv>) => answer(context, services, operation);
     routes.handle(route, handler);
     if (declared.hasSlashes) {
@@ -102,12 +96,8 @@ async function answer(
     const answer = async (from: PooledRepository) => answerOf(await outcome.read(from));
     return respond(context, await answers.get(project, operation.keyOf(input), answer), true);
   }
-  if (outcome === undefined) return context.body(null, 204);
-  if (outcome instanceof Created) return context.json(outcome.value, 201);
-  if (outcome instanceof SerializedJson) {
-    return jsonText(context, outcome.text) as unknown as Response;
-  }
-  return context.json(outcome, declared.isAccepted ? 202 : 200);
+  const { status, text, headers } = answerWith(outcome, declared);
+  return context.newResponse(text, status, headers);
 }
 
 /** A file as an answer to be kept. */

@@ -4,14 +4,25 @@ import { NotFound } from "../../services/kernel/errors.ts";
 import type { Statistics } from "../../services/engines/fossil/mod.ts";
 import type { QueryResult } from "../../services/engines/fossil/sql/mod.ts";
 import type { Action, Caller, Principal } from "../../services/people/identity/mod.ts";
-import { accessOf, accessProject } from "../../services/work/projects/mod.ts";
-import type { ValueOf } from "../../services/people/identity/operation.ts";
-import type { ProjectOperation } from "../../services/work/projects/operation.ts";
+import { accessOf, accessProject, type ProjectAccess } from "../../services/work/projects/mod.ts";
+import type { Declaration, ValueOf } from "../../services/people/identity/operation.ts";
+import type { ProjectHead, ProjectOperation } from "../../services/work/projects/operation.ts";
 import { requireStillAdmin } from "./access.ts";
 import { reachableProjects } from "./reachable.ts";
 
 /** What callers inside this process need of the services. */
 type ApiServices = Pick<Services, "hosting" | "config" | "space" | "accounts">;
+
+/** An operation in a project, whatever its input and answer are. */
+export interface AnyProjectOperation {
+  readonly declared: ProjectHead & Declaration<z.ZodObject, z.ZodType, z.ZodType>;
+  authorize(access: ProjectAccess, space: ApiServices["space"]): void;
+  invoke(
+    services: ApiServices,
+    input: object,
+    call: { readonly access: ProjectAccess; readonly caller: Caller },
+  ): Promise<unknown>;
+}
 
 /**
  * The repository API of every project, for callers inside this process: the operations, rights and
@@ -86,6 +97,16 @@ export class ProjectApi {
     input: z.input<Input>,
     caller: Caller,
   ): Promise<ValueOf<Ok, New>> {
+    return await this.invokeAny(slug, operation, input, caller) as ValueOf<Ok, New>;
+  }
+
+  /** Calls an operation of which only the declaration is known, as {@link invoke} does. */
+  async invokeAny(
+    slug: string,
+    operation: AnyProjectOperation,
+    input: object,
+    caller: Caller,
+  ): Promise<unknown> {
     const { projects, repositories: { homes } } = this.#services.hosting;
     const enter = () => {
       const access = accessProject(projects, slug, caller.principal);

@@ -12,7 +12,7 @@ import {
 import { contentTypeOf, messageFormOf } from "../../services/engines/fossil/front/mod.ts";
 import type { DeliveredAnswer } from "../../services/work/sync/mod.ts";
 import type { AppEnv } from "../context.ts";
-import { Arrival, MEMORY_BYTES } from "./sync_arrival.ts";
+import { ArrivingBody, MEMORY_BYTES } from "./arriving_body.ts";
 import { isSync, loginCookieOf } from "../sync_request.ts";
 
 /**
@@ -51,15 +51,15 @@ export function syncAnswerer({ hosting: { sync, repositories }, config }: SyncSe
       if (declared > maxBytes * MAX_DROPPED) throw new TooLarge(text);
       const { folder } = repositories.files;
       const options = { stallMs, maxBytes: declared, folder };
-      await stack.use(await Arrival.begin(raw.body, options)).finish();
+      await stack.use(await ArrivingBody.begin(raw.body, options)).finish();
       return answerWith(sync.refuse(form, text));
     }
-    const arrival = declared <= MEMORY_BYTES ? null : stack.use(
-      await Arrival.begin(raw.body, { stallMs, maxBytes, folder: repositories.files.folder }),
+    const arriving = declared <= MEMORY_BYTES ? null : stack.use(
+      await ArrivingBody.begin(raw.body, { stallMs, maxBytes, folder: repositories.files.folder }),
     );
-    const source = arrival === null
+    const source = arriving === null
       ? { kind: "bytes", bytes: await readBody(raw, stallMs) } as const
-      : arrival.source;
+      : arriving.source;
     const answer = await sync.answer({
       slug: context.req.param("slug") ?? "",
       source,
@@ -74,7 +74,7 @@ export function syncAnswerer({ hosting: { sync, repositories }, config }: SyncSe
         if (principal.kind !== "guest") context.env.trust?.(principal);
       },
     });
-    await arrival?.finish();
+    await arriving?.finish();
     return answerWith(answer);
   };
 }

@@ -1,10 +1,9 @@
 /** Archives for download: the executable with what belongs beside it. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { ArchiveFile } from "../../services/engines/fossil/read/archive/entry.ts";
+import { type ArchiveFile, zipArchive } from "../../services/engines/fossil/read/archive/zip.ts";
 import { gzip } from "../../services/engines/fossil/read/archive/gzip.ts";
 import { tarArchive } from "../../services/engines/fossil/read/archive/tar.ts";
-import { zipArchive } from "../../services/engines/fossil/read/archive/zip.ts";
 import { ROOT } from "../bundle.ts";
 import { executableName, type Target } from "../targets.ts";
 

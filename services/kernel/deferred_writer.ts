@@ -77,7 +77,8 @@ export class DeferredWriter {
     const { scheduler } = this.#options;
     const write = () => {
       this.#cancel = null;
-      this.write();
+      // What waited may have been written at once; the writer's thread need not start for nothing.
+      if (this.failing || this.#options.hasWaiting()) this.write();
     };
     // What the message makes the program send goes out in the turn between.
     const first = milliseconds > 0 ? write : () => this.#cancel = scheduler.after(0, write);

@@ -25,6 +25,9 @@ export class Halted extends ServiceError {}
 /** What the request names does not exist, or the caller may not know that it does. */
 export class NotFound extends ServiceError {}
 
+/** It does not exist, because the configuration switches off the part that has it. */
+export class SwitchedOff extends NotFound {}
+
 /** The request contradicts the present state: a name is taken, a record is revoked. */
 export class Conflict extends ServiceError {
   /** What the answer of the repository API tells beside the sentence, such as who holds a claim. */

@@ -7,58 +7,54 @@ export interface Share {
 }
 
 export interface QuotaOptions {
-  /**
-   * After how many milliseconds a key is counted anew, from its first use on; absent if all that
-   * counts is given back.
-   */
+  /** How many milliseconds each use counts; absent if all uses are given back. */
   readonly period?: number;
-  /** Most keys that are counted at once: then the one whose period began first is forgotten. */
+  /** Most keys that are counted at once: then the one that was used longest ago is forgotten. */
   readonly maxKeys?: number;
   /** Milliseconds by any clock; needed for a period. */
   readonly clock?: () => number;
 }
 
-interface Count {
-  readonly since: number;
-  used: number;
+/** One use, which has an identity of its own. */
+interface Use {
+  readonly at: number;
 }
 
-/** Counts by key what is in use, or what was used within a period. */
+/** Counts by key what is in use, or what was used within the last period: a sliding window. */
 export class Quota {
   readonly #period: number;
   readonly #clock: () => number;
-  readonly #counts: BoundedMap<string, Count>;
+  /** The uses of each key, oldest first. */
+  readonly #uses: BoundedMap<string, Set<Use>>;
 
   constructor(options: QuotaOptions = {}) {
     const { period = Infinity, maxKeys = Infinity, clock = () => 0 } = options;
     this.#period = period;
     this.#clock = clock;
-    this.#counts = new BoundedMap(maxKeys);
+    this.#uses = new BoundedMap(maxKeys);
   }
 
   /** The number of keys with a count. */
   get size(): number {
-    return this.#counts.size;
+    return this.#uses.size;
   }
 
   /** What counts under a key now. */
   used(key: string): number {
-    return this.#count(key)?.used ?? 0;
+    return this.#current(key)?.size ?? 0;
   }
 
   /** The most that counts under one key now. */
   highest(): number {
     let highest = 0;
-    for (const [, count] of this.#counts.entries()) {
-      if (this.#isCurrent(count)) highest = Math.max(highest, count.used);
-    }
+    for (const [key] of this.#uses.entries()) highest = Math.max(highest, this.used(key));
     return highest;
   }
 
-  /** Milliseconds until a key is counted anew. */
+  /** Milliseconds until the oldest use of a key no longer counts; 0 without one. */
   wait(key: string): number {
-    const count = this.#count(key);
-    return count === undefined ? 0 : count.since + this.#period - this.#clock();
+    const [oldest] = this.#current(key) ?? [];
+    return oldest === undefined ? 0 : oldest.at + this.#period - this.#clock();
   }
 
   /** The first of the shares that has no room for one more; null if all have. */
@@ -66,37 +62,40 @@ export class Quota {
     return shares.find(({ key, most }) => this.used(key) >= most) ?? null;
   }
 
-  /** Counts one more under each key, whatever counts there already. Disposing gives it back. */
+  /**
+   * Counts one more under each key, whatever counts there already. Look with {@link full} before:
+   * each use is remembered for the period. Disposing gives it back.
+   */
   take(...keys: readonly string[]): Disposable {
-    let taken = keys.map((key) => [key, this.#begin(key)] as const);
-    for (const [, count] of taken) count.used++;
+    const use: Use = { at: this.#clock() };
+    let taken = keys.map((key) => [key, this.#add(key, use)] as const);
     return {
       [Symbol.dispose]: () => {
-        for (const [key, count] of taken) {
-          count.used--;
-          if (count.used === 0 && this.#counts.peek(key) === count) this.#counts.delete(key);
+        for (const [key, uses] of taken) {
+          uses.delete(use);
+          if (uses.size === 0 && this.#uses.peek(key) === uses) this.#uses.delete(key);
         }
         taken = [];
       },
     };
   }
 
-  #begin(key: string): Count {
-    const known = this.#count(key);
-    if (known !== undefined) return known;
-    const count = { since: this.#clock(), used: 0 };
-    this.#counts.set(key, count);
-    return count;
+  #add(key: string, use: Use): Set<Use> {
+    const uses = (this.#current(key) ?? new Set()).add(use);
+    this.#uses.set(key, uses);
+    return uses;
   }
 
-  #count(key: string): Count | undefined {
-    const count = this.#counts.peek(key);
-    return count !== undefined && this.#isCurrent(count) ? count : undefined;
-  }
-
-  /** A clock that was set back begins another period. */
-  #isCurrent({ since }: Count): boolean {
+  /** The uses of a key that count now. Those of a time to come are of a clock that was set back. */
+  #current(key: string): Set<Use> | undefined {
+    const uses = this.#uses.peek(key);
+    if (uses === undefined) return undefined;
     const now = this.#clock();
-    return now >= since && now < since + this.#period;
+    for (const use of uses) {
+      if (use.at <= now && now < use.at + this.#period) return uses;
+      uses.delete(use);
+    }
+    this.#uses.delete(key);
+    return undefined;
   }
 }

@@ -18,6 +18,12 @@ export function waitInWords(seconds: number): string {
   return minutes <= LONG ? `${minutes} minutes` : `${Math.round(seconds / 360) / 10} hours`;
 }
 
+/** Millionths of a US dollar as dollars, with two digits after the point, or as many as it needs. */
+export function dollars(millionths: number): string {
+  const text = (millionths / 1_000_000).toFixed(6);
+  return text.replace(/0{1,4}$/, "");
+}
+
 /** What a person sees of a text. */
 
 /**

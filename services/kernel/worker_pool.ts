@@ -1,3 +1,4 @@
+import process from "node:process";
 import { Unavailable } from "./errors.ts";
 import { BoundedQueue, type BoundedQueueOptions } from "./bounded_queue.ts";
 
@@ -44,6 +45,8 @@ interface WorkerPoolOptions<Request> {
   readonly startMs?: number;
   /** After what time without calls a worker ends, in milliseconds; never, if absent. */
   readonly idleMs?: number;
+  /** Whether a cancelled call ends its worker, which cannot look whether it is cancelled. */
+  readonly cancelEnds?: boolean;
   /** Why a call is not made: too many wait. */
   readonly full: (key: string) => Error;
   /** Why a call has no answer: its worker has ended. It may have been carried out. */
@@ -73,7 +76,7 @@ interface WorkerCallOptions<Answer> {
   readonly key?: string;
   /**
    * Cancels the call. A waiting one is dropped. A running one ends at its worker's next look, or
-   * gives its answer.
+   * gives its answer; with `cancelEnds`, it ends at once, with its worker.
    */
   readonly signal?: AbortSignal | undefined;
   /** After what time to end the worker if it has not answered, in milliseconds. */
@@ -248,9 +251,12 @@ export class WorkerPool<Request, Answer> {
 
   #cancel(call: Call<Request, Answer>): void {
     if (this.#waiting.delete(call, call.key)) return call.reject(call.signal?.reason);
-    for (const { running, cancelled } of this.#workers) {
-      if (running?.call === call) Atomics.store(cancelled, 0, 1);
-    }
+    const worker = this.#workers.values().find(({ running }) => running?.call === call);
+    if (worker === undefined) return;
+    if (this.#options.cancelEnds !== true) return void Atomics.store(worker.cancelled, 0, 1);
+    this.#remove(worker);
+    call.reject(call.signal?.reason);
+    this.#advance();
   }
 
   /** Makes the next calls, and starts workers for those that wait on. */
@@ -453,6 +459,12 @@ export class WorkerPool<Request, Answer> {
 function reject<Request, Answer>(call: Call<Request, Answer>, error: unknown): void {
   call.signal?.removeEventListener("abort", call.onAbort);
   call.reject(error);
+}
+
+/** The processor time of this program so far, in milliseconds. */
+export function processorTime(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }
 
 function watch(ms: number, task: () => void): () => void {

@@ -34,6 +34,7 @@ async function loadedWith(path: string): Promise<Set<string>> {
 
 const PATHS = [
   "main.ts",
+  "cli/operations.ts",
   "cli/fossil/mod.ts",
   "cli/fossil/tree.ts",
   "cli/fossil/maintenance.ts",
@@ -46,7 +47,7 @@ for (const path of PATHS) {
     assert.ok(loaded.size > 5);
     const needless = [...loaded].filter((specifier) =>
       specifier.startsWith("npm:") ||
-      /\/services\/(config|database|daemon|identity|irc|llm)\//.test(specifier)
+      /\/services\/\w+\/(config|database|daemon|identity|irc|llm)\//.test(specifier)
     );
     assert.deepEqual(needless, []);
   });
@@ -57,7 +58,7 @@ for (const path of ["cli/account.ts", "cli/agent.ts", "cli/channel.ts", "cli/pro
     const loaded = await loadedWith(path);
     const needless = [...loaded].filter((specifier) =>
       /^npm:.*kysely/.test(specifier) ||
-      /\/services\/(agents|daemon|identity|irc|projects)\//.test(specifier)
+      /\/services\/\w+\/(agents|daemon|identity|irc|projects)\//.test(specifier)
     );
     assert.deepEqual(needless, []);
   });
@@ -69,19 +70,20 @@ Deno.test("the start of a server loads no schemas, routes, pages, bots, tools or
   assert.ok(loaded.some((specifier) => specifier.endsWith("/routes/probes.ts")));
   const needless = loaded.filter((specifier) =>
     /^npm:.*zod/.test(specifier) ||
-    /\/mcp\/|\/web\/(?!leader_pages)|\/routes\/(core|v1\/)|\/services\/irc_network\//.test(
+    /\/mcp\/|\/web\/(?!leader_pages)|\/routes\/(core|v1\/)|\/services\/\w+\/irc_network\//.test(
       specifier,
     ) ||
-    /\/services\/bots\/catalog\/|\/services\/fossil\/(content|read|write|git)\/mod\.ts$/.test(
-      specifier,
-    )
+    /\/services\/\w+\/bots\/catalog\/|\/services\/\w+\/fossil\/(content|read|write|git)\/mod\.ts$/
+      .test(
+        specifier,
+      )
   );
   assert.deepEqual(needless, []);
 });
 
 Deno.test("what stands before all routes loads no schemas", async () => {
   const loaded = [...await loadedWith("routes/core.ts")];
-  assert.ok(loaded.some((specifier) => specifier.endsWith("/routes/direct_requests.ts")));
+  assert.ok(loaded.some((specifier) => specifier.endsWith("/routes/operation_requests.ts")));
   const needless = loaded.filter((specifier) => /^npm:.*zod|\/schemas\.ts$/.test(specifier));
   assert.deepEqual(needless, []);
 });
@@ -90,7 +92,7 @@ Deno.test("the tools for channels load none of those for projects", async () => 
   const loaded = [...await loadedWith("mcp/mod.ts")];
   assert.ok(loaded.some((specifier) => specifier.endsWith("/mcp/reading_tools.ts")));
   const needless = loaded.filter((specifier) =>
-    /\/mcp\/projects\/|\/routes\/projects\/\w+_schemas\.ts$|zod-openapi/.test(specifier)
+    /\/mcp\/(?:projects\/|resources\.ts$)|\/services\/work\/\w+\/operations\.ts$|\/routes\/projects\/\w+_schemas\.ts$|zod-openapi/.test(specifier)
   );
   assert.deepEqual(needless, []);
 });
@@ -99,7 +101,7 @@ Deno.test("the routes of projects leave the engine of repositories to the worker
   const loaded = [...await loadedWith("routes/projects/mod.ts")];
   assert.ok(loaded.some((specifier) => specifier.endsWith("/services/work/tickets/operations.ts")));
   const needless = loaded.filter((specifier) =>
-    /\/services\/fossil\/(content|read|write|git)\/mod\.ts$/.test(specifier)
+    /\/services\/\w+\/fossil\/(content|read|write|git)\/mod\.ts$/.test(specifier)
   );
   assert.deepEqual(needless, []);
 });

@@ -2,15 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { peer } from "../support/peers.ts";
-import {
-  adapt,
-  checkAddresses,
-  checkFossil,
-  checkStream,
-  checkWebSocket,
-  type Placed,
-  withProxy,
-} from "../support/proxy.ts";
+import { adapt, checkProxy, type Placed, withProxy } from "../support/proxy.ts";
 
 const CADDYFILE = new URL("../../deploy/Caddyfile", import.meta.url);
 
@@ -46,10 +38,7 @@ Deno.test(
   },
   async () => {
     await withProxy(caddy, async (proxied) => {
-      await checkAddresses(proxied);
-      await checkStream(proxied);
-      await checkWebSocket(proxied);
-      await checkFossil(proxied);
+      await checkProxy(proxied);
       const log = await Deno.readTextFile(join(proxied.folder, "muster.log"));
       assert.match(log, /\/v1\/channels\/general\/stream\?token=HIDDEN/);
       assert.equal(log.includes(proxied.program.token), false);

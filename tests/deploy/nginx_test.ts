@@ -3,15 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { freePort } from "../support/free_port.ts";
 import { peer } from "../support/peers.ts";
-import {
-  adapt,
-  checkAddresses,
-  checkFossil,
-  checkStream,
-  checkWebSocket,
-  type Placed,
-  withProxy,
-} from "../support/proxy.ts";
+import { adapt, checkProxy, type Placed, withProxy } from "../support/proxy.ts";
 
 const FILE = new URL("../../deploy/nginx.conf", import.meta.url);
 
@@ -53,10 +45,7 @@ Deno.test(
   },
   async () => {
     await withProxy(nginx, async (proxied) => {
-      await checkAddresses(proxied);
-      await checkStream(proxied);
-      await checkWebSocket(proxied);
-      await checkFossil(proxied);
+      await checkProxy(proxied);
       const logs = await Promise.all(
         ["muster.log", "muster.error.log", "start.log"].map((name) =>
           Deno.readTextFile(join(proxied.folder, name))

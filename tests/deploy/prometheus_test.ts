@@ -2,25 +2,15 @@
 import assert from "node:assert/strict";
 import { peer } from "../support/peers.ts";
 import { startProgram } from "../support/program.ts";
+import { runWith } from "../support/running.ts";
 
 const FOLDER = new URL("../../deploy/prometheus/", import.meta.url);
 
 /** Runs promtool in the folder of the rules, with a text on standard input. */
 async function promtool(args: readonly string[], input = ""): Promise<string> {
-  const child = new Deno.Command("promtool", {
-    args: [...args],
-    cwd: FOLDER,
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(input));
-  await writer.close();
-  const { code, stdout, stderr } = await child.output();
-  const said = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
-  assert.equal(code, 0, said);
-  return said;
+  const { code, stdout, stderr } = await runWith("promtool", args, input, { cwd: FOLDER });
+  assert.equal(code, 0, stdout + stderr);
+  return stdout + stderr;
 }
 
 /** The names of muster's metrics in a text, without what a histogram adds. */

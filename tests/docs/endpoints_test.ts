@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { Document } from "../support/api_document.ts";
+import { endpointPages } from "../../scripts/endpoint_tables.ts";
+import type { Document, Operation, Schema } from "../support/api_document.ts";
+import { call, registerAgent } from "../support/api.ts";
 import { startProgram } from "../support/program.ts";
+import { withToolTables } from "../../scripts/tool_table.ts";
 import { readPage, readProjectPages, readUserPages, ROOT } from "./pages.ts";
 
 const METHODS = "GET|POST|PUT|PATCH|DELETE";
@@ -71,7 +74,8 @@ Deno.test("every endpoint that the documentation names exists, and docs/http.md 
 
 Deno.test("docs/projects/api.md names the lists that take no page, and no others", async () => {
   await using program = await startProgram();
-  const { paths } = await (await fetch(`${program.api}/openapi.json`)).json() as Document;
+  const document: Document = await (await fetch(`${program.api}/openapi.json`)).json();
+  const { paths, components } = document;
   const texts = await Promise.all(
     (await readProjectPages()).map(({ path }) => Deno.readTextFile(join(ROOT, path))),
   );
@@ -83,40 +87,67 @@ Deno.test("docs/projects/api.md names the lists that take no page, and no others
       name === "page"
     ) === true;
   assert.deepEqual(named.filter(takesPage), []);
-  const rows = text.matchAll(/^\| `GET (\/api\/[^`?]+)[^|]*\| lists /gm);
-  const listed = Array.from(rows, ([, path = ""]) => path);
+  const listed = Object.entries(paths).filter(([path, { get }]) =>
+    path.includes("/api/") && get !== undefined && isList(get, components.schemas)
+  ).map(([path]) => path.replace("/projects/{slug}/fossil", ""));
   assert.ok(listed.length > 20);
   assert.deepEqual(listed.filter((path) => !takesPage(path) && !named.includes(path)), []);
+});
+
+Deno.test("docs/mcp.md has the rows that `deno task reference` writes", async () => {
+  const page = await Deno.readTextFile(new URL("../../docs/mcp.md", import.meta.url));
+  const plain = (text: string) => text.replaceAll(/ +/g, " ").replaceAll(/-+/g, "-");
+  assert.equal(plain(page), plain(await withToolTables(page)));
+});
+
+/** Whether an answer is nothing but lists, with how long they are. */
+function isList({ responses }: Operation, schemas: Document["components"]["schemas"]): boolean {
+  const resolved = (schema: Schema = {}): Schema =>
+    schema.$ref === undefined ? schema : resolved(schemas[schema.$ref.replace(/.*\//, "")]);
+  const answer = resolved(responses["200"]?.content?.["application/json"]?.schema);
+  const fields = Object.entries(answer.properties ?? {});
+  const isOfList = ([name, schema]: [string, Schema]) =>
+    resolved(schema).type === "array" || /^(?:total|page|per_page|total_pages)$/.test(name);
+  return answer.type === "array" || (fields.length > 0 && fields.every(isOfList));
+}
+
+Deno.test("the tables of endpoints are what `deno task reference` writes", async () => {
+  const plain = (text: string) => text.replace(/-{3,}/g, "---").replace(/\s+/g, " ");
+  const pages = await endpointPages();
+  assert.ok(pages.size > 5);
+  for (const [path, text] of pages) {
+    assert.equal(plain(await Deno.readTextFile(join(ROOT, path))), plain(text), path);
+  }
 });
 
 /** Arguments of the tools for projects that a sentence names, and not the tables. */
 const COMMON = new Set(["slug", "max_chars"]);
 
-Deno.test("docs/mcp.md lists the tools with their arguments, and who may call them", async () => {
+Deno.test("docs/mcp.md lists the tools of the operator and of agents, with their arguments", async () => {
   await using program = await startProgram();
-  const response = await fetch(program.mcp, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${program.token}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
-  });
-  const { result } = await response.json();
-  const offered = result.tools.map((
-    { name, inputSchema }: { name: string; inputSchema: { properties?: object } },
-  ) => [
-    name,
-    Object.keys(inputSchema.properties ?? {}).filter((key) => !COMMON.has(key)).toSorted(),
-  ]);
+  await registerAgent(program, "scout", { channels: [] });
+  const request = { owner: "scout", name: "test", scopes: ["read", "write"] };
+  const { token } = await (await call(program, "POST", "/v1/tokens", request)).json();
+  const offered = new Map<string, string[]>();
+  for (const bearer of [token, program.token]) {
+    const response = await fetch(program.mcp, {
+      method: "POST",
+      headers: { authorization: `Bearer ${bearer}`, "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    });
+    const { result: { tools } } = await response.json();
+    for (const { name, inputSchema } of tools) {
+      const keys = Object.keys(inputSchema.properties ?? {}).filter((key) => !COMMON.has(key));
+      offered.set(name, keys.toSorted());
+    }
+  }
 
   const text = await Deno.readTextFile(new URL("../../docs/mcp.md", import.meta.url));
   const listed = Array.from(
     text.matchAll(/^\| `(\w+)` +\|[^|]*\|([^|]*)\|$/gm),
     ([, name, cell = ""]) => [name, Array.from(cell.matchAll(/`(\w+)`/g), ([, a]) => a).toSorted()],
   );
-  assert.deepEqual(listed.toSorted(), offered.toSorted());
+  assert.deepEqual(listed.toSorted(), [...offered].toSorted());
 });
 
 Deno.test("every metric that docs/operating.md names is served", async () => {

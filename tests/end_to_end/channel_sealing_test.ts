@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { sqliteSql } from "../../services/engines/database/migration.ts";
 import { MIGRATIONS } from "../../services/engines/database/migrations.ts";
 import { call, callAs, type Credentials, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
-import { sqliteSql } from "../../services/engines/database/migration.ts";
 
 const PASSWORD = "correct horse";
 const CAPABILITIES = ["batch", "draft/chathistory", "message-tags", "server-time"];

@@ -3,7 +3,7 @@ import { IrcClient } from "../support/irc_client.ts";
 import { peer } from "../support/peers.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { RawConnection } from "../support/raw_connection.ts";
-import { within } from "../support/until.ts";
+import { asked, within } from "../support/until.ts";
 
 /** Few, so that a test can use them up; the program has about 40 open from the start. */
 const OPEN_FILES = 256;
@@ -128,18 +128,20 @@ Deno.test("a program that has no file descriptors for another thread refuses wha
   await made.body?.cancel();
   await assertServes(program, "before");
   using connection = await RawConnection.open(program.api);
-  const ask = async (answer: RegExp, line: string, body = "") => {
+  const ask = async (line: string, body = "") => {
     const length = `content-length: ${body.length}`;
     await connection.send(`${line} HTTP/1.1\r\nhost: 127.0.0.1\r\n${length}\r\n\r\n${body}`);
-    return await connection.until(answer);
+    return await connection.until(/\r\n\r\n\{[^]*\}\s*$/);
   };
-  await ask(/"error"/, "POST /login", "{}");
-  await ask(/"error"/, "GET /search");
+  assert.match(await ask("POST /login", "{}"), /"error"/);
+  assert.match(await ask("GET /search"), /"error"/);
   await limitOpenFiles(program, 3);
-  await ask(/ 503 [^]*"error"/, "POST /login", '{"username": "admin", "password": "wrong"}');
-  await ask(/"unsearched":\["open"\]/, "GET /search?q=word");
+  const login = await ask("POST /login", '{"username": "admin", "password": "wrong"}');
+  assert.match(login, / 503 [^]*"error"/);
+  assert.match(await ask("GET /search?q=word"), /"unsearched":\["open"\]/);
   await limitOpenFiles(program, OPEN_FILES);
-  await ask(/"unsearched":\[\]/, "GET /search?q=word");
+  // On a busy machine, a thread may need longer to start than a search has for a project.
+  await asked(() => ask("GET /search?q=word"), (answer) => answer.includes('"unsearched":[]'));
   await assertServes(program, "after");
 });
 

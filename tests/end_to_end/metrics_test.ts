@@ -3,6 +3,7 @@ import { call, ChannelStream, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
 import { peer } from "../support/peers.ts";
 import { type Program, startProgram } from "../support/program.ts";
+import { runWith } from "../support/running.ts";
 
 /** Has something of everything happen that is counted. */
 async function causeFigures(program: Program): Promise<void> {
@@ -91,17 +92,6 @@ Deno.test("GET /v1/metrics counts what happened", async () => {
 Deno.test("promtool accepts the metrics", peer("promtool"), async () => {
   await using program = await startProgram();
   await causeFigures(program);
-  const text = await readMetrics(program);
-  const promtool = new Deno.Command("promtool", {
-    args: ["check", "metrics"],
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const writer = promtool.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(text));
-  await writer.close();
-  const { code, stdout, stderr } = await promtool.output();
-  const said = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
-  assert.deepEqual({ code, said }, { code: 0, said: "" });
+  const checked = await runWith("promtool", ["check", "metrics"], await readMetrics(program));
+  assert.deepEqual(checked, { code: 0, stdout: "", stderr: "" });
 });

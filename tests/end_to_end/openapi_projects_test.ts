@@ -18,6 +18,12 @@ import { type Program, startProgram } from "../support/program.ts";
 const BASE = "/projects/{slug}/fossil/api";
 const ADMIN = { username: "root", password: "correct horse" };
 
+/** What ends the walk. */
+const LAST = new Set([
+  "DELETE /v1/projects/{slug}",
+  "DELETE /v1/projects/{slug}/members/{name}",
+]);
+
 /** Walks the repository API of the project `demo`: `GET /tickets/{uuid}`, with the ticket's id. */
 class ProjectWalk {
   readonly #walk: ApiWalk;
@@ -53,6 +59,7 @@ Deno.test("every endpoint of hosting answers as the OpenAPI document says", asyn
   await walkWebhooks(walk, "/v1/webhooks", []);
   await walkMirror(walk, "/v1/projects/{slug}/mirror", ["demo"]);
   await walkMirror(walk, `${BASE}/mirror`, ["demo"]);
+  await walk.rest({ slug: "demo" }, LAST);
   const path = ["demo", "other"];
   await walk.step("DELETE /v1/projects/{slug}/members/{name}", { path, status: 204 });
   await walk.step("DELETE /v1/projects/{slug}", { path: ["demo"], status: 204 });

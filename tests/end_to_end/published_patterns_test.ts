@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { call, registerAgent } from "../support/api.ts";
 import { peer } from "../support/peers.ts";
 import { type Program, startProgram } from "../support/program.ts";
+import { runWith } from "../support/running.ts";
 import { withFolder } from "../support/temporary.ts";
 
 /** Which of some patterns an engine refuses. */
@@ -15,24 +16,6 @@ type Engine = (patterns: readonly string[]) => Promise<readonly string[]>;
 /** What no engine takes, and what all take. */
 const REFUSED = ["a(", "[z-a]"];
 const TAKEN = ["^[a-z]+$", "^(?:a|b){1,3}$"];
-
-async function run(program: string, args: readonly string[], input: string) {
-  const child = new Deno.Command(program, {
-    args: [...args],
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(input));
-  await writer.close();
-  const { code, stdout, stderr } = await child.output();
-  return {
-    code,
-    stdout: new TextDecoder().decode(stdout),
-    stderr: new TextDecoder().decode(stderr),
-  };
-}
 
 /** Those that a program refuses: it is asked about all together, and about each if it takes not all. */
 async function refusedOf(
@@ -67,7 +50,11 @@ const python: Engine = async (patterns) => {
     "    except Exception: refused.append(pattern)",
     "print(json.dumps(refused))",
   ].join("\n");
-  const { code, stdout, stderr } = await run("python3", ["-c", script], JSON.stringify(patterns));
+  const { code, stdout, stderr } = await runWith(
+    "python3",
+    ["-c", script],
+    JSON.stringify(patterns),
+  );
   assert.equal(code, 0, stderr);
   return JSON.parse(stdout);
 };
@@ -82,7 +69,7 @@ const go: Engine = async (patterns) => {
         { record: `rule_${at}`, expr: `up{x=~${JSON.stringify(pattern)}}` }
       ));
       await Deno.writeTextFile(file, JSON.stringify({ groups: [{ name: "patterns", rules }] }));
-      return (await run("promtool", ["check", "rules", file], "")).code === 0;
+      return (await runWith("promtool", ["check", "rules", file], "")).code === 0;
     });
   });
   return refused;
@@ -93,7 +80,7 @@ const rust: Engine = (patterns) =>
   refusedOf(patterns, async (some) => {
     const bounds = ["--no-config", "--multiline", "--regex-size-limit", "10M"];
     const args = [...bounds, ...some.flatMap((pattern) => ["-e", pattern]), "-"];
-    return (await run("rg", args, "")).code !== 2;
+    return (await runWith("rg", args, "")).code !== 2;
   });
 
 const ENGINES: readonly (readonly [name: string, engine: Engine, program: string | null])[] = [

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { call, ChannelStream, orderNode } from "../support/api.ts";
 import { Cluster, clusterPeers, readiness } from "../support/real_cluster.ts";
+import { runWith } from "../support/running.ts";
 import { asked } from "../support/until.ts";
 import { run, succeed } from "../support/commands.ts";
 import { peer } from "../support/peers.ts";
@@ -106,17 +107,8 @@ Deno.test("promtool accepts a node's metrics", {
       'muster_nodes{state="stopped"} 0',
     ]
   ) assert.ok(text.includes(`${line}\n`), `${line}\n${text}`);
-  const process = new Deno.Command("promtool", {
-    args: ["check", "metrics"],
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const writer = process.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(text));
-  await writer.close();
-  const { code, stdout, stderr } = await process.output();
-  assert.equal(code, 0, new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr));
+  const { code, stdout, stderr } = await runWith("promtool", ["check", "metrics"], text);
+  assert.equal(code, 0, stdout + stderr);
 });
 
 /** Makes projects until one is on a node; returns its slug. */

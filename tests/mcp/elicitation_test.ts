@@ -126,9 +126,14 @@ Deno.test("a reply answers nothing but the caller's own question, which named no
       );
       return (await response.json()).result;
     };
-    for (const state of ["1", "99", "x", "-1"]) {
+    for (const state of ["1", "99"]) {
       const refused = await call(state, "yes");
       assert.equal(refused.isError, true, state);
+    }
+    for (const state of ["x", "-1", "", "1 ", "9".repeat(10), "1".repeat(1000)]) {
+      const refused = await call(state, "yes");
+      assert.equal(refused.isError, true, state);
+      assert.match(refused.content[0].text, /^"requestState" is not one that ask_human gave; /);
     }
     assert.equal((await questions.get(1, BY_OPERATOR.principal)).state, "open");
     // What is no reply is a first call, which shows the form.

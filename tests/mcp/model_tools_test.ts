@@ -254,6 +254,7 @@ Deno.test("read_inbox keeps to max_chars, and next reads on to the last message"
     const shown = (data?.messages ?? []).map(({ id }) => String(id));
     // What had no room is not read yet.
     assert.deepEqual(fixture.inboxSeen.at(-1), shown);
+    assert.equal(fixture.inboxSeen.length, calls + 1, "no other read counts");
     read.push(...shown);
     next = data?.next === undefined ? undefined : { limit: 200, ...data.next };
     if (next === undefined) break;

@@ -1,6 +1,7 @@
 /** The tools with which agents ask people, and people answer. */
 import assert from "node:assert/strict";
 import { createMcpHandler } from "../../mcp/mod.ts";
+import { Unavailable } from "../../services/kernel/errors.ts";
 import { listAt, numberAt, textAt, valueAt } from "../support/json.ts";
 import { type TestApi, withApi } from "../support/scenarios.ts";
 import { BY_OPERATOR } from "../support/services.ts";
@@ -105,10 +106,48 @@ Deno.test("an agent asks and waits, and a person answers, with tools", async () 
     assert.ok(!(await list("caller")).includes("answer_question"));
     const forbidden = await call("caller", "answer_question", { id: 2, answer: "x" });
     assert.match(textAt(forbidden, "content.0.text"), /People answer questions, not agents/);
+    for (
+      const [name, input] of [
+        ["ask_human", { text: "Whose?" }],
+        ["get_answer", { id: 2 }],
+        ["withdraw_question", { id: 2 }],
+      ] as const
+    ) {
+      const refused = await call("ann", name, input);
+      assert.match(textAt(refused, "content.0.text"), /^Agents ask questions, and people answer/);
+    }
+    const noInbox = await call("operator", "acknowledge_messages", { up_to: "x" });
+    assert.match(textAt(noInbox, "content.0.text"), /^Only agents have an inbox/);
     const closed = await call("ann", "get_history", { channel: "#general" });
     assert.match(
       textAt(closed, "content.0.text"),
       /^A person's token opens questions, what waits, and repos/,
     );
+  });
+});
+
+Deno.test("a question is answered while the disk is nearly full as it is over HTTP", async () => {
+  await withTools(async (api, call) => {
+    await call("caller", "ask_human", { text: "Which way?" });
+    await call("caller", "ask_human", { text: "When?" });
+    const { services } = api;
+    const require = services.space.require.bind(services.space);
+    let isFull = true;
+    services.space.require = () => {
+      if (isFull) throw new Unavailable("The disk is nearly full");
+      require();
+    };
+    const answer = (id: number) => call("ann", "answer_question", { id, answer: "now" });
+    const status = async (id: number) => {
+      const request = `POST /v1/questions/${id}/answer`;
+      const response = await api.send({ who: "operator", request, body: { answer: "now" } });
+      await response.body?.cancel();
+      return response.status;
+    };
+    assert.deepEqual([valueAt(await answer(1), "isError"), await status(2)], [true, 503]);
+    const withdrawn = await call("caller", "withdraw_question", { id: 1 });
+    assert.equal(textAt(withdrawn, "structuredContent.state"), "withdrawn");
+    isFull = false;
+    assert.equal(await status(2), 200);
   });
 });

@@ -1,25 +1,31 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type RunEnd, runWatched, TestReport, type WatchedRun } from "../../scripts/watched_run.ts";
+import { runWatched, TestReport, type WatchedRun } from "../../scripts/watched_run.ts";
+import { TestScheduler } from "../support/scheduler.ts";
 import { withFolder } from "../support/temporary.ts";
+import { asked, until } from "../support/until.ts";
 
-/** Runs a script in place of `deno test`; returns the exit code and what was written. */
-async function run(
-  folder: string,
-  script: string,
-  limitMs: number,
-): Promise<RunEnd & { text: string }> {
+/** Options that run a script in place of `deno test`, and add what it writes to a text. */
+function running(folder: string, script: string, written: { text: string }): WatchedRun {
   const decoder = new TextDecoder();
-  let text = "";
-  const options: WatchedRun = {
+  return {
     program: "bash",
     args: ["-c", script],
     folder,
     environment: {},
-    limitMs,
-    write: (bytes) => text += decoder.decode(bytes, { stream: true }),
+    limitMs: 1000,
+    scheduler: new TestScheduler(),
+    write: (bytes) => written.text += decoder.decode(bytes, { stream: true }),
   };
-  return { ...await runWatched(options), text };
+}
+
+/** The state of a process, as proc_pid_stat(5) has it; "" if there is none. */
+async function stateOf(pid: string): Promise<string> {
+  const { stdout } = await new Deno.Command("cat", {
+    args: [`/proc/${pid}/stat`],
+    stderr: "null",
+  }).output();
+  return /^\d+ \(.*\) (\S) /s.exec(new TextDecoder().decode(stdout))?.[1] ?? "";
 }
 
 Deno.test("a run whose tests hang is ended with all that it started, and names them", async () => {
@@ -30,20 +36,29 @@ Deno.test("a run whose tests hang is ended with all that it started, and names t
       echo "'second' has been running for over (1m0s)"
       echo "./a.ts => first ... ok (1m2s)"
       wait`;
-    const { code, hasHung, text } = await run(folder, script, 1000);
+    const written = { text: "" };
+    const scheduler = new TestScheduler();
+    const ended = runWatched({ ...running(folder, script, written), scheduler });
+    await until(() => written.text.split("... ok").length === 3);
+    scheduler.advance(1000);
+    const { code, hasHung } = await ended;
     assert.deepEqual({ code, hasHung }, { code: 1, hasHung: true });
-    assert.match(text, /No test finished for 1 s, .* These tests still ran:\n {2}second\n$/);
+    assert.match(
+      written.text,
+      /No test finished for 1 s, .* These tests still ran:\n {2}second\n$/,
+    );
     const pid = (await Deno.readTextFile(join(folder, "sleeping"))).trim();
-    // What nobody has waited for yet is a zombie.
-    const state = await new Deno.Command("cat", { args: [`/proc/${pid}/stat`] }).output();
-    assert.match(new TextDecoder().decode(state.stdout), /^(?:\d+ \(sleep\) Z .*)?\s*$/);
+    // What is ending is killed already; what nobody has waited for is a zombie, or dead (proc_pid_stat(5)).
+    await asked(() => stateOf(pid), (state) => ["", "Z", "X"].includes(state));
   });
 });
 
 Deno.test("a run whose tests finish ends with its own code, and its report is passed on", async () => {
   await withFolder(async (folder) => {
-    const end = await run(folder, "echo a; echo b; exit 3", 600_000);
-    assert.deepEqual(end, { code: 3, hasHung: false, output: "a\nb\n", text: "a\nb\n" });
+    const written = { text: "" };
+    const end = await runWatched(running(folder, "echo a; echo b; exit 3", written));
+    assert.deepEqual(end, { code: 3, hasHung: false, output: "a\nb\n" });
+    assert.equal(written.text, "a\nb\n");
   });
 });
 

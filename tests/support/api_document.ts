@@ -20,6 +20,7 @@ export interface Schema {
   readonly maxLength?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly example?: unknown;
 }
 
 export interface Parameter {
@@ -27,6 +28,7 @@ export interface Parameter {
   readonly in: string;
   readonly required?: boolean;
   readonly schema?: Schema;
+  readonly example?: unknown;
 }
 
 export interface Content {

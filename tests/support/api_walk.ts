@@ -1,7 +1,7 @@
 /** Requests that succeed, one for each endpoint of an OpenAPI document. */
 import assert from "node:assert/strict";
 import type { Server } from "./api.ts";
-import { type Document, type Endpoint, endpointsOf, fillPath } from "./api_document.ts";
+import { type Document, type Endpoint, endpointsOf, fillPath, type Parameter } from "./api_document.ts";
 import { DocumentedAnswers } from "./documented_answers.ts";
 
 /** A request, and the expected status. */
@@ -61,11 +61,52 @@ export class ApiWalk {
     return answer;
   }
 
+  /**
+   * Calls every endpoint that no step called, as its examples in the document say.
+   *
+   * @param known values for parameters of paths, by their names
+   * @param elsewhere endpoints that need a step, because they take more than that
+   * @throws AssertionError if one does not take its example, or answers what is not documented
+   */
+  async rest(
+    known: Readonly<Record<string, string>>,
+    elsewhere: ReadonlySet<string> = new Set(),
+  ): Promise<void> {
+    const left = [...this.#endpoints].filter(([name]) =>
+      !this.#walked.has(name) && !elsewhere.has(name)
+    );
+    for (const [name, { method, path, parameters = [], requestBody }] of left) {
+      const query = parameters.filter((one) => one.in === "query" && one.required === true)
+        .map((one) => [one.name, String(exampleOf(one))]);
+      const filled = path.replaceAll(/\{(\w+)\}/g, (_, field: string) => {
+        const parameter = parameters.find((one) => one.in === "path" && one.name === field);
+        return encodeURIComponent(known[field] ?? String(exampleOf(parameter)));
+      });
+      const example = requestBody?.content["application/json"]?.example;
+      const { api, token } = this.#server;
+      const response = await fetch(`${api}${filled}?${new URLSearchParams(query)}`, {
+        method,
+        headers: { authorization: `Bearer ${token}` },
+        ...example === undefined ? {} : { body: JSON.stringify(example) },
+      });
+      const isTaken = response.ok || [404, 409].includes(response.status);
+      assert.ok(isTaken, `${name} does not take its example: ${response.status}`);
+      const endpoint = this.#endpoints.get(name);
+      if (endpoint !== undefined) await this.#answers.check(endpoint, method, response);
+      this.#walked.add(name);
+    }
+  }
+
   /** @throws AssertionError if an endpoint outside of `elsewhere` was not called */
   assertComplete(elsewhere: ReadonlySet<string> = new Set()): void {
     const left = [...this.#endpoints.keys()].filter((name) => !this.#walked.has(name));
     assert.deepEqual(new Set(left), elsewhere);
   }
+}
+
+/** An example of a parameter, or a value that nothing has. */
+function exampleOf({ schema, example }: Partial<Parameter> = {}): unknown {
+  return example ?? schema?.example ?? "nobody";
 }
 
 function bodyOf(body: unknown): BodyInit {

@@ -7,10 +7,10 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 // @ts-types="../../services/engines/database/postgres/pg.d.ts"
 import pg from "pg";
+import { postgresSql } from "../../services/engines/database/migration.ts";
 import { MIGRATIONS } from "../../services/engines/database/migrations.ts";
 import { openPostgres } from "../../services/engines/database/mod.ts";
 import { postgresServer } from "./peers.ts";
-import { postgresSql } from "../../services/engines/database/migration.ts";
 
 /** Whether the app database of every test is in PostgreSQL. */
 export const EVERYWHERE: boolean = Deno.env.has("MUSTER_TEST_DATABASE");

@@ -93,8 +93,16 @@ export async function untilListening(
   throw new Error(`Nothing listens on port ${port}`);
 }
 
+/** Streams, WebSockets, fossil and the addresses of clients pass through a proxy. */
+export async function checkProxy(proxied: Proxied): Promise<void> {
+  await checkAddresses(proxied);
+  await checkStream(proxied);
+  await checkWebSocket(proxied);
+  await checkFossil(proxied);
+}
+
 /** Requests reach muster with the address of the client, which cannot pretend to be another. */
-export async function checkAddresses({ url, program, cert }: Proxied): Promise<void> {
+async function checkAddresses({ url, program, cert }: Proxied): Promise<void> {
   using client = Deno.createHttpClient({ caCerts: [cert], localAddress: "127.0.0.2" });
   const logged = program.logged(/"route":"\/v1\/status"/);
   const response = await fetch(`${url}/v1/status`, {
@@ -107,7 +115,7 @@ export async function checkAddresses({ url, program, cert }: Proxied): Promise<v
 }
 
 /** A message arrives on an event stream at once, and the stream ends with its reader. */
-export async function checkStream({ url, program, cert }: Proxied): Promise<void> {
+async function checkStream({ url, program, cert }: Proxied): Promise<void> {
   using client = Deno.createHttpClient({ caCerts: [cert] });
   const path = `/v1/channels/general/stream?token=${program.token}`;
   const ended = program.logged(/"route":"\/v1\/channels\/\{channel\}\/stream"/);
@@ -126,7 +134,7 @@ export async function checkStream({ url, program, cert }: Proxied): Promise<void
 }
 
 /** A client in a page of the proxy's origin logs on to IRC over WebSocket. */
-export async function checkWebSocket({ url, cert }: Proxied): Promise<void> {
+async function checkWebSocket({ url, cert }: Proxied): Promise<void> {
   using client = Deno.createHttpClient({ caCerts: [cert] });
   const socket = new WebSocket(`${url.replace("https", "wss")}/irc`, {
     client,
@@ -146,7 +154,7 @@ export async function checkWebSocket({ url, cert }: Proxied): Promise<void> {
 }
 
 /** The `fossil` program clones a project, and pushes a file longer than most proxies' bounds. */
-export async function checkFossil({ url, program, folder }: Proxied): Promise<void> {
+async function checkFossil({ url, program, folder }: Proxied): Promise<void> {
   await registerAgent(program, "builder");
   await expect(call(program, "POST", "/v1/projects", { slug: "demo" }), 201);
   const member = "/v1/projects/demo/members/builder";

@@ -10,6 +10,32 @@ export function unprivileged(...words: readonly string[]): string[] {
   return ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", ...words];
 }
 
+/**
+ * Runs a program to its end.
+ *
+ * @param input what it reads from standard input
+ */
+export async function runWith(
+  program: string,
+  args: readonly string[],
+  input: string,
+  options: { readonly cwd?: URL } = {},
+): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+  const child = new Deno.Command(program, {
+    ...options,
+    args: [...args],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(input));
+  await writer.close();
+  const { code, stdout, stderr } = await child.output();
+  const decoder = new TextDecoder();
+  return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+}
+
 /** A program that runs until it is stopped. */
 export class Running {
   readonly #process: Deno.ChildProcess;

@@ -88,8 +88,8 @@ export class TestApi {
 
   /** Adds the web pages, as the program does. Call it before the first request. */
   mountPages(): void {
-    const { app, projects: projectApi, streams, sharedPages } = this.#api;
-    mountPages(app, { services: this.#all, projectApi, streams }, sharedPages);
+    const { projects: projectApi, streams } = this.#api;
+    mountPages(this.#api, { services: this.#all, projectApi, streams });
   }
 
   /** The API on the same services, except for some parts. */
@@ -107,20 +107,12 @@ export class TestApi {
       const isRaw = typeof body === "string" || body instanceof Uint8Array;
       init.body = isRaw ? body as BodyInit : JSON.stringify(body);
     }
-    return await this.#api.app.request(path, init, { remoteAddress: from });
+    return await this.#api.fetch(requestTo(path, init), { remoteAddress: from });
   }
 
   /** Answers a request of a real client, which connected from this machine. */
   async handle(request: Request, bindings: AppEnv["Bindings"] = FROM_HERE): Promise<Response> {
-    return await this.#api.app.fetch(request, bindings);
-  }
-
-  /** Answers a usual request without the app; null for any other, which the app answers. */
-  direct(
-    request: Request,
-    bindings: AppEnv["Bindings"] = FROM_HERE,
-  ): Response | Promise<Response> | null {
-    return this.#api.direct.answer(request, bindings);
+    return await this.#api.fetch(request, bindings);
   }
 
   /** The header `Authorization` of a caller; undefined for a guest. */
@@ -137,7 +129,7 @@ export class TestApi {
     const [method = "GET", path = "/"] = request.split(" ");
     const authorization = this.#credentials.get("operator") ?? "";
     const init = { method, headers: { ...headers, authorization }, body };
-    return await this.#api.app.request(path, init, { remoteAddress: "192.0.2.1" });
+    return await this.#api.fetch(requestTo(path, init), { remoteAddress: "192.0.2.1" });
   }
 
   /** Sends the requests in sequence and compares each answer with the expected one. */
@@ -161,6 +153,10 @@ export class TestApi {
     assert.ok(response.ok, `${request}\n${text}`);
     return JSON.parse(text);
   }
+}
+
+function requestTo(path: string, init: RequestInit): Request {
+  return new Request(`http://localhost${path}`, init);
 }
 
 /** The body of an error has one field, which is a sentence. */

@@ -1,7 +1,6 @@
-/**
- * A call for every tool, in an order in which each finds what it needs. A test of a client fails on
- * a tool without an entry here, so a new tool gets one.
- */
+import * as projectOperations from "../../services/operation/daemon/operations.ts";
+import { SERVER_OPERATIONS } from "../../services/operation/daemon/server_operations.ts";
+import type { Declaration } from "../../services/people/identity/operation.ts";
 
 /** What earlier calls found out. */
 export interface ToolState {
@@ -40,7 +39,7 @@ const workspace = (suffix: string) => ({ run }: ToolState) => ({
   name: `work-${suffix}-${run}`,
 });
 
-export const TOOL_STEPS: readonly ToolStep[] = [
+const WRITTEN: readonly ToolStep[] = [
   step("get_status", () => ({})),
   step("list_channels", () => ({})),
   step("register_agent", ({ run }) => ({ nick: `made-${run}` })),
@@ -137,4 +136,42 @@ export const TOOL_STEPS: readonly ToolStep[] = [
   step("create_release", ({ run }) => ({ slug, tag_name: `v1.0-${run}` })),
   step("list_releases"),
   step("sql_query", () => ({ slug, sql: "SELECT count(*) FROM event" })),
+];
+
+/** What is known of an operation. */
+interface Declared {
+  readonly declared: Pick<Declaration<never, never, never>, "mcp" | "example">;
+}
+
+/** The operations that are tools by declaration. */
+export async function declaredTools(): Promise<readonly Declared[]> {
+  const rooms = await Promise.all(Object.values(SERVER_OPERATIONS).map((load) => load()));
+  const all: readonly Declared[] = [
+    ...Object.values(projectOperations),
+    ...rooms.flatMap((room): readonly Declared[] => Object.values(room)),
+  ];
+  return all.filter(({ declared: { mcp } }) => mcp !== undefined);
+}
+
+/** A call with the example of a declaration. What it names may not exist. */
+function exampleStep({ declared }: Declared): ToolStep {
+  const { name: tool = "", names = {}, example = declared.example } = declared.mcp ?? {};
+  const isInProject = "needs" in declared;
+  const argumentOf = (field: string) =>
+    Object.entries(names).find(([, named]) => named === field)?.[0] ?? field;
+  const given = Object.entries(example ?? {}).map(([field, value]) => [argumentOf(field), value]);
+  const input = { ...isInProject ? { slug } : {}, ...Object.fromEntries(given) };
+  return step(tool, () => input, { refusal: /^(?!internal error)/ });
+}
+
+/**
+ * A call for every tool, in an order in which each finds what it needs. A test of a client fails on a
+ * tool without one: a tool that an operation declares is called with the example of its declaration
+ * unless it stands above, and any other gets an entry there.
+ */
+export const TOOL_STEPS: readonly ToolStep[] = [
+  ...WRITTEN,
+  ...(await declaredTools()).filter(({ declared: { mcp } }) =>
+    !WRITTEN.some(({ tool }) => tool === mcp?.name)
+  ).map(exampleStep),
 ];

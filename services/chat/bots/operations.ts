@@ -37,6 +37,22 @@ export const announce = serverOperation(
     ok: { schema: acceptedSchema, description: "It is on disk and waits for its turn" },
     isAccepted: true,
     refusals: [withoutBots, { error: TooMany }],
+    cli: {
+      at: "herald announce <text...>",
+      about: "announce an event in a channel",
+      options: {
+        type: {
+          flags: "--type <type>",
+          about: "what happened, such as deploy.failed; it decides the channel",
+        },
+        channel: { flags: "--channel <channel>", about: "in place of the channel of the type" },
+      },
+      says: "herald announces it in {channel}",
+      examples: [{
+        line: "herald announce --type deploy.failed 'Deploy 42 failed'",
+        purpose: "Tell a channel of a deploy",
+      }],
+    },
   },
   ({ herald }: HeraldServices, { type, text, channel }) =>
     requireDesk(herald).announce({ type, text }, channel),
@@ -50,6 +66,11 @@ export const listHeraldSources = serverOperation({
   input: z.object({}),
   ok: { schema: z.array(sourceSchema), description: "The sources" },
   refusals: [withoutBots, { error: Unavailable }],
+  cli: {
+    at: "herald list",
+    about: "list the programs whose webhooks it takes",
+    columns: ["name", "kind", "PATH: /webhooks/{name}"],
+  },
 }, ({ herald }: HeraldServices) => requireDesk(herald).sources());
 
 export const addHeraldSource = serverOperation({
@@ -61,6 +82,18 @@ export const addHeraldSource = serverOperation({
   example: { name: "code", kind: "github" },
   created: { schema: newSourceSchema, description: "The source, with its secret" },
   refusals: [withoutBots],
+  cli: {
+    at: "herald add <name> <kind>",
+    about: "take a program's webhooks, and print the secret once",
+    fields: ["path", "secret"],
+    says:
+      "The secret is shown only once. Enter it at the program, with whsec_, as the secret of a\n" +
+      "webhook to the path behind your server's address, with the content type application/json.",
+    notes: [
+      "The kind is github, forgejo (also for Gitea), gitlab or standard (Standard Webhooks).",
+    ],
+    examples: [{ line: "herald add code github", purpose: "Announce what happens at GitHub" }],
+  },
 }, async ({ herald }: HeraldServices, source, { caller }) => {
   const secret = await requireDesk(herald).addSource(source, caller);
   return new Created({ ...source, path: `/webhooks/${source.name}`, secret });
@@ -75,6 +108,11 @@ export const removeHeraldSource = serverOperation(
     input: z.object({ name: z.string() }),
     done: "Removed",
     refusals: [{ error: NotFound }, withoutBots],
+    cli: {
+      at: "herald remove <name>",
+      about: "take no more webhooks of a program",
+      aliases: ["delete"],
+    },
   },
   ({ herald }: HeraldServices, { name }, { caller }) =>
     requireDesk(herald).removeSource(name, caller),

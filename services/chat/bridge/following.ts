@@ -116,7 +116,7 @@ export class ChannelFollowing {
 }
 
 /** Where a follower continues. */
-interface Place {
+interface StartPoint {
   /** The timestamp after which it continues; undefined for new messages only. */
   readonly cursor: string | undefined;
   /** What it may miss before the first message that it gets; null if nothing. */
@@ -126,7 +126,7 @@ interface Place {
 async function placeOf(
   { channel, playback }: ChannelFollowingOptions,
   { since, lastEventId }: FollowingStart,
-): Promise<Place> {
+): Promise<StartPoint> {
   const { log } = channel;
   const reference = lastEventId ?? since;
   if (reference === undefined) return { cursor: undefined, gap: null };

@@ -5,6 +5,7 @@ import {
   Conflict,
   Invalid,
   NotFound,
+  SwitchedOff,
   TimedOut,
   TooLarge,
   TooMany,
@@ -36,10 +37,10 @@ interface ChannelServices<Called extends keyof Bridge> {
   readonly bridge: Pick<Bridge, Called> | null;
 }
 
-/** @throws NotFound */
+/** @throws SwitchedOff */
 function running<Part>({ bridge }: { readonly bridge: Part | null }): Part {
   if (bridge !== null) return bridge;
-  throw new NotFound(NO_CHANNELS);
+  throw new SwitchedOff(NO_CHANNELS);
 }
 
 const messageSchema = z.object({
@@ -88,6 +89,7 @@ export const listChannels = serverOperation({
   input: z.object({}),
   ok: { schema: z.array(z.string()), description: "Names with #, sorted" },
   refusals: [unknown, isAway],
+  cli: { at: "channel list", about: "list the channels that the bridge is in", says: "{}" },
 }, async (services: ChannelServices<"whenReady" | "channels">, _input, { caller }) => {
   const bridge = running(services);
   await bridge.whenReady();
@@ -193,6 +195,21 @@ export const postToChannel = serverOperation(
     example: { text: "hello, agents" },
     done: "Delivered to IRC",
     refusals: [unknown, refused, { error: TooLarge }, isBusy, isLate],
+    cli: {
+      at: "send <channel> <text...>",
+      about: "post a message to a channel",
+      options: {
+        nick: { flags: "--nick <nick>", about: "the speaker's name (default: the bridge)" },
+        reply: { flags: "--reply <id>" },
+      },
+      examples: [
+        { line: "send '#general' --nick ann 'Good morning'", purpose: "Post under a name" },
+        {
+          line: "send general -- --help is an option",
+          purpose: "Post a text that begins with a dash",
+        },
+      ],
+    },
   },
   (services: ChannelServices<"post">, { channel, ...post }, { caller }) =>
     running(services).post(channel, post, caller),

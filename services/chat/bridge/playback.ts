@@ -14,6 +14,7 @@ import {
   Stamps,
 } from "../messages/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
+import { Semaphore } from "../../kernel/semaphore.ts";
 import type { Channel } from "./channel.ts";
 import { Confirmation } from "./confirmation.ts";
 import { linesIn } from "./direct_session.ts";
@@ -30,8 +31,8 @@ const PAGE = 256;
 /** Messages requested in addition, to find the start of the first one's millisecond. */
 const SPARE = 16;
 
-/** Readers that may wait for the server. */
-const MAX_WAITING = 1000;
+/** More readers that may wait for the server while one reads. */
+const MAX_WAITING = 999;
 
 /** The connection, as the playback uses it. */
 interface PlaybackLink {
@@ -63,11 +64,14 @@ export class Playback {
   readonly #link: PlaybackLink;
   readonly #scheduler: Scheduler;
   readonly #requests = new Map<string, { done: Confirmation; page: PlaybackPage | null }>();
-  /** The last requested page; the next request waits for it. */
-  #last: Promise<unknown> = Promise.resolve();
+  /** One page is requested at a time. */
+  readonly #requesting = new Semaphore({
+    permits: 1,
+    maxWaiting: MAX_WAITING,
+    refusal: () => new TooMany("Too many readers wait for the IRC server"),
+  });
   /** The error with which the connection ended, if it has. */
   #session: { ended: Error | null } = { ended: null };
-  #waiting = 0;
   #lastLabel = 0;
 
   /** @param archive the history of the server, if it is on this program's disk */
@@ -290,20 +294,10 @@ export class Playback {
 
   /** Requests a page once the earlier ones have arrived. */
   async #page(part: string, limit: number): Promise<PlaybackPage> {
-    if (this.#waiting >= MAX_WAITING) throw new TooMany("Too many readers wait for the IRC server");
-    this.#waiting++;
-    const before = this.#last;
     const session = this.#session;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#last = promise;
-    try {
-      await before;
-      if (session.ended !== null) throw session.ended;
-      return await this.#request(part, limit);
-    } finally {
-      this.#waiting--;
-      resolve();
-    }
+    using _permit = await this.#requesting.acquire();
+    if (session.ended !== null) throw session.ended;
+    return await this.#request(part, limit);
   }
 
   async #request(part: string, limit: number): Promise<PlaybackPage> {

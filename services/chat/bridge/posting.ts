@@ -65,7 +65,7 @@ interface Poster {
   /** Whose credential it needs until it is sent; null for the program's own. */
   readonly principal: Principal | null;
   /** Its permit, from before anything was waited for. */
-  readonly permit: Permit;
+  readonly permit: PostPermit;
   /** Whether it counts against the principal's rate; by default, it counts against nobody's. */
   readonly pays?: boolean;
 }
@@ -210,7 +210,7 @@ export class Posting {
   }
 
   /** Lets lines go while a permit holds; refuses their post else. */
-  #mayGo(permit: Permit): (label: string) => boolean {
+  #mayGo(permit: PostPermit): (label: string) => boolean {
     return (label) => {
       const refusal = permit.refusal();
       if (refusal !== null) this.#options.outbox.refuse(label, refusal);
@@ -218,7 +218,7 @@ export class Posting {
     };
   }
 
-  #assertMayGo(permit: Permit): void {
+  #assertMayGo(permit: PostPermit): void {
     const refusal = permit.refusal();
     if (refusal !== null) throw refusal;
     if (!this.#options.link.up) throw new Unavailable("The IRC connection was lost");
@@ -281,7 +281,7 @@ export interface Credentials extends Pick<Identity, "onEnded"> {
 }
 
 /** The right to send the lines of one post, which may end while they wait for their turn. */
-interface Permit {
+interface PostPermit {
   /** Why a line may not be sent any more, or null. Ask right before it is sent. */
   refusal(): ServiceError | null;
   /** Call this when its lines are sent, or refused. */
@@ -308,7 +308,7 @@ export class ChannelAuthorization {
    *
    * @param principal whose credential it needs; null for the program's own
    */
-  of(principal: Principal | null): Permit {
+  of(principal: Principal | null): PostPermit {
     const held = principal === null ? null : { principal, hasEnded: false };
     if (held !== null) this.#held.add(held);
     return {

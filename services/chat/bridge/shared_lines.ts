@@ -20,7 +20,7 @@ const PAGE = 500;
 /** Pause between two warnings, in milliseconds. */
 const WARNING_MILLISECONDS = 60_000;
 
-interface Turn {
+interface RequestedWrite {
   /** Whether it also reads what is stored. */
   reads: boolean;
   readonly promise: Promise<void>;
@@ -73,7 +73,7 @@ export class SharedLines {
   /** Whether the nodes have told every line after {@link #seen}. */
   #isTold = false;
   #seen: number;
-  #requested: Turn | null = null;
+  #requested: RequestedWrite | null = null;
   /** When lines were last stored, in Unix milliseconds. */
   #storedAt = -Infinity;
   /** Lines that were given up since the last warning of that, and its time in Unix milliseconds. */
@@ -198,7 +198,7 @@ export class SharedLines {
 
   #request(reads: boolean): Promise<void> {
     if (this.#closed) return Promise.reject(closed());
-    this.#requested ??= newTurn();
+    this.#requested ??= newRequestedWrite();
     this.#requested.reads ||= reads;
     const { promise } = this.#requested;
     if (!this.#isRunning) void this.#run();
@@ -382,7 +382,7 @@ export class SharedLines {
   }
 }
 
-function newTurn(): Turn {
+function newRequestedWrite(): RequestedWrite {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   promise.catch(() => {});
   return { reads: false, promise, resolve, reject };

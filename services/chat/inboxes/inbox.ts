@@ -31,7 +31,7 @@ export interface InboxOptions {
 }
 
 /** A new entry. */
-export interface Arrival {
+export interface NewEntry {
   readonly message: AddressedText;
   /** Unix milliseconds. */
   readonly time: number;
@@ -93,7 +93,7 @@ export class Inbox {
   readonly #storing = new Map<string, Storing>();
   #stamps = new Stamps();
   #acknowledges = false;
-  #waiting: Arrival[] = [];
+  #waiting: NewEntry[] = [];
   #waitingUnits = 0;
   /** Ids of messages that were redacted while they waited, or during the load. */
   #redacted: string[] = [];
@@ -137,9 +137,9 @@ export class Inbox {
    *
    * @returns false if too much waits for the disk already: then it is not added
    */
-  append(arrival: Arrival): boolean {
-    if (this.#messages !== null) return this.#append(this.#messages, arrival);
-    this.#wait(arrival);
+  append(newEntry: NewEntry): boolean {
+    if (this.#messages !== null) return this.#append(this.#messages, newEntry);
+    this.#wait(newEntry);
     // A load that fails logs it. The message then waits for the next load.
     this.load().catch(() => {});
     return true;
@@ -150,11 +150,11 @@ export class Inbox {
    *
    * @throws Unavailable if too much waits for the disk already
    */
-  async addOnce(arrival: Arrival): Promise<void> {
+  async addOnce(newEntry: NewEntry): Promise<void> {
     const messages = await this.load();
-    const { id } = arrival.message;
+    const { id } = newEntry.message;
     if (this.#storing.has(id) || messages.microsecondsOf(id) !== null) return;
-    if (!this.#append(messages, arrival)) throw takesNoMore();
+    if (!this.#append(messages, newEntry)) throw takesNoMore();
   }
 
   /**
@@ -279,7 +279,7 @@ export class Inbox {
     const { accountId, nick, store, log } = this.#options;
     try {
       const messages = this.#restore((await store?.load(accountId) ?? []).map(pastEntry));
-      for (const arrival of this.#waiting) this.#append(messages, arrival);
+      for (const newEntry of this.#waiting) this.#append(messages, newEntry);
       for (const id of this.#redacted) {
         this.#statuses.delete(id);
         this.#storing.delete(id);
@@ -324,10 +324,10 @@ export class Inbox {
   }
 
   /** @returns false if the store does not take it */
-  #append(messages: MessageLog<AddressedText>, arrival: Arrival): boolean {
-    const { message, state, tracking } = arrival;
+  #append(messages: MessageLog<AddressedText>, newEntry: NewEntry): boolean {
+    const { message, state, tracking } = newEntry;
     const { accountId, store, clock } = this.#options;
-    const time = this.#stamps.next(arrival.time);
+    const time = this.#stamps.next(newEntry.time);
     const { id, kind, from: sender, text: body, ...about } = message;
     const storing = { message, time, state };
     if (store !== null) {
@@ -414,9 +414,9 @@ export class Inbox {
   }
 
   /** Keeps no more messages waiting than the inbox would hold. */
-  #wait(arrival: Arrival): void {
-    this.#waiting.push(arrival);
-    this.#waitingUnits += arrival.message.text.length;
+  #wait(newEntry: NewEntry): void {
+    this.#waiting.push(newEntry);
+    this.#waitingUnits += newEntry.message.text.length;
     while (
       this.#waiting.length > INBOX_CAPACITY ||
       (this.#waitingUnits > MAX_UNITS && this.#waiting.length > 1)

@@ -8,7 +8,7 @@ import type { Scheduler } from "../../kernel/scheduler.ts";
 import { Arrivals, type ArrivalsOptions, type Delivery, type Sending } from "./arrivals.ts";
 import { Bounces, type BouncesOptions, Expiries } from "./bounces.ts";
 import { type Addressed, type AddressedText, type Tracking, UNTRACKED } from "./entry.ts";
-import { type Arrival, Inbox, INBOX_CAPACITY, type InboxCounts } from "./inbox.ts";
+import { Inbox, INBOX_CAPACITY, type InboxCounts, type NewEntry } from "./inbox.ts";
 import type { Sent } from "./inbox_store.ts";
 
 /** What the agent is done with: entries of these ids, or all up to an id or a timestamp. */
@@ -133,8 +133,8 @@ export class Inboxes {
     let added = Promise.resolve();
     const arrivals = new Arrivals(this.#options, {
       inboxOf: (agent) => ({
-        append: (arrival) => {
-          added = added.then(() => this.#addMissed(agent, arrival));
+        append: (newEntry) => {
+          added = added.then(() => this.#addMissed(agent, newEntry));
           return true;
         },
       }),
@@ -368,9 +368,9 @@ export class Inboxes {
     return agent;
   }
 
-  async #addMissed(agent: RosterEntry, arrival: Arrival): Promise<void> {
-    const isKnown = await this.#options.store?.knows(agent.id, arrival.message.id);
-    if (isKnown !== true) await this.#inboxOf(agent).addOnce(arrival);
+  async #addMissed(agent: RosterEntry, newEntry: NewEntry): Promise<void> {
+    const isKnown = await this.#options.store?.knows(agent.id, newEntry.message.id);
+    if (isKnown !== true) await this.#inboxOf(agent).addOnce(newEntry);
   }
 
   /**

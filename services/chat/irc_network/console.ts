@@ -1,11 +1,12 @@
 import { Unavailable } from "../../kernel/errors.ts";
 import { foldCase, type Message } from "../../engines/irc/mod.ts";
 import type { Log } from "../../kernel/log.ts";
+import { Semaphore } from "../../kernel/semaphore.ts";
 import type { ServicesConsole } from "./network.ts";
 import { IrcSession, type SessionOptions } from "./session.ts";
 
-/** Most questions that wait; one more is refused. */
-const MAX_WAITING = 256;
+/** Most questions that wait while one is asked; one more is refused. */
+const MAX_WAITING = 255;
 
 /** How long questions are refused after a failed attempt to connect. */
 const RETRY_MILLISECONDS = 1000;
@@ -36,9 +37,12 @@ export class IrcConsole implements ServicesConsole {
   readonly #options: ConsoleOptions;
   #session: IrcSession | null = null;
   #connections = 0;
-  #waiting = 0;
-  /** The end of the last question. */
-  #last: Promise<unknown> = Promise.resolve();
+  /** One question is asked at a time. */
+  readonly #asking = new Semaphore({
+    permits: 1,
+    maxWaiting: MAX_WAITING,
+    refusal: () => new Unavailable("Too many questions wait for the IRC network"),
+  });
   #failedAt: number | null = null;
   #closed = false;
 
@@ -104,7 +108,7 @@ export class IrcConsole implements ServicesConsole {
   async close(): Promise<void> {
     this.#closed = true;
     this.#session?.close();
-    await this.#last;
+    await this.#asking.idle();
   }
 
   #command(line: string): Promise<Message[]> {
@@ -113,17 +117,8 @@ export class IrcConsole implements ServicesConsole {
 
   /** Runs a task after all earlier ones. */
   async #run<T>(task: (session: IrcSession) => Promise<T>): Promise<T> {
-    if (this.#waiting >= MAX_WAITING) {
-      throw new Unavailable("Too many questions wait for the IRC network");
-    }
-    this.#waiting++;
-    const result = this.#last.then(async () => await task(await this.#open()));
-    this.#last = result.catch(() => {});
-    try {
-      return await result;
-    } finally {
-      this.#waiting--;
-    }
+    using _permit = await this.#asking.acquire();
+    return await task(await this.#open());
   }
 
   async #open(): Promise<IrcSession> {

@@ -48,6 +48,11 @@ export const listIrcBans = serverOperation(
     input: z.object({}),
     ok: { schema: z.array(banSchema), description: "The bans, oldest first" },
     refusals: [unknown],
+    cli: {
+      at: "ban list",
+      about: "list the bans",
+      columns: ["mask", "set_by", "SINCE: {created_at}", 'EXPIRES: {expires_at|"never"}', "reason"],
+    },
   },
   async ({ ircBans }: IrcServices) =>
     new SerializedJson(await writeArray(present(ircBans).list(), JSON.stringify)),
@@ -76,6 +81,12 @@ export const deleteIrcBan = serverOperation({
   input: z.object({ ban: z.string().meta({ description: "Its id or its mask" }) }),
   done: "Removed",
   refusals: [unknown],
+  cli: {
+    at: "ban remove <mask:ban>",
+    about: "remove a ban, by its mask or its id",
+    aliases: ["delete"],
+    examples: [{ line: "ban remove 192.0.2.0/24", purpose: "Remove the network's ban" }],
+  },
 }, ({ ircBans }: IrcServices, { ban }, { caller }) => present(ircBans).delete(ban, caller));
 
 export const listIrcClients = serverOperation({
@@ -85,6 +96,20 @@ export const listIrcClients = serverOperation({
   input: z.object({}),
   ok: { schema: z.array(clientSchema), description: "The connections, oldest first" },
   refusals: [unknown],
+  cli: {
+    at: "client list",
+    about: "list the connected clients",
+    columns: [
+      'NICK: {operator?*}{nick|"(connecting)"}',
+      "account",
+      "address",
+      "transport",
+      "SINCE: {connected_at}",
+      "IDLE: {idle_seconds} s",
+      "channels",
+      "QUEUED: {queued_bytes}",
+    ],
+  },
 }, ({ ircServer }: IrcServices) => {
   const now = Date.now();
   return present(ircServer).clients().map((one) => describe(one, now));

@@ -1,5 +1,5 @@
 import { Conflict, Invalid, Unavailable } from "../../kernel/errors.ts";
-import { type AccountDirectory, AttemptLimit, placeOf } from "../../people/identity/mod.ts";
+import { type AccountDirectory, AttemptQuota, placeOf } from "../../people/identity/mod.ts";
 import { type AccountRegistration, isLoopback } from "../../engines/irc/mod.ts";
 import type { IrcAccounts } from "../../people/agents/mod.ts";
 
@@ -23,7 +23,7 @@ export interface SelfRegistrationOptions {
 export class SelfRegistration {
   readonly #accounts: AccountDirectory;
   readonly #ircAccounts: IrcAccounts;
-  readonly #limit: AttemptLimit | null;
+  readonly #quota: AttemptQuota | null;
   readonly #space: SelfRegistrationOptions["space"];
 
   constructor(options: SelfRegistrationOptions) {
@@ -32,7 +32,7 @@ export class SelfRegistration {
     this.#space = options.space;
     const { perHour, clock } = options;
     const limit = { failures: perHour, window: HOUR, keys: REMEMBERED, clock };
-    this.#limit = perHour === 0 ? null : new AttemptLimit(limit);
+    this.#quota = perHour === 0 ? null : new AttemptQuota(limit);
   }
 
   /**
@@ -73,20 +73,20 @@ export class SelfRegistration {
     address: string,
     create: () => Promise<AccountRegistration>,
   ): Promise<AccountRegistration> {
-    const limit = this.#limit;
-    if (limit === null || isLoopback(address)) return await create();
+    const quota = this.#quota;
+    if (quota === null || isLoopback(address)) return await create();
     const place = placeOf(address);
-    const permit = limit.permit(place);
-    if (permit.kind === "busy") return { kind: "unavailable" };
-    if (permit.kind === "exhausted") return { ...permit, kind: "throttled" };
-    limit.begin(place);
+    const check = quota.check(place);
+    if (check.kind === "busy") return { kind: "unavailable" };
+    if (check.kind === "exhausted") return { ...check, kind: "throttled" };
+    const end = quota.begin(place);
     let made = false;
     try {
       const outcome = await create();
       made = outcome.kind === "registered";
       return outcome;
     } finally {
-      limit.end(place, made ? "failed" : "passed");
+      end(made ? "failed" : "passed");
     }
   }
 }

@@ -1,6 +1,6 @@
 import { NO_POLICIES } from "./policies.ts";
 import { z } from "zod";
-import { NotFound, Unavailable } from "../../kernel/errors.ts";
+import { NotFound, SwitchedOff, Unavailable } from "../../kernel/errors.ts";
 import { serverOperation, WithHeaders } from "../../people/identity/server_operation.ts";
 import type { Backends } from "../../models/llm/mod.ts";
 import type { Policies } from "./policies.ts";
@@ -17,10 +17,10 @@ interface PolicyServices {
 const allPolicies = policiesSchema.meta({ id: "Policies" });
 const isOff = { error: NotFound };
 
-/** @throws NotFound */
+/** @throws SwitchedOff */
 function present({ policies }: PolicyServices): Policies {
   if (policies !== null) return policies;
-  throw new NotFound(NO_POLICIES);
+  throw new SwitchedOff(NO_POLICIES);
 }
 
 export const getSettings = serverOperation({

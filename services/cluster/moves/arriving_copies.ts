@@ -7,7 +7,7 @@ import {
   serviceErrorOf,
 } from "../../work/projects/mod.ts";
 import type { Uploads } from "../../work/releases/mod.ts";
-import { sumOf } from "./file_sums.ts";
+import { createHash } from "node:crypto";
 
 /** The part that is the repository; the others are unfinished uploads, by their id. */
 export const REPOSITORY = "repository";
@@ -159,4 +159,22 @@ async function removeFolder(path: string): Promise<void> {
   await Deno.remove(path, { recursive: true }).catch((error) => {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   });
+}
+
+/** The length of a file, and the SHA-256 of its content in hex. */
+interface FileSum {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Computes the sum of a file. */
+export async function sumOf(path: string): Promise<FileSum> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  const file = await Deno.open(path);
+  for await (const part of file.readable) {
+    hash.update(part);
+    bytes += part.length;
+  }
+  return { bytes, sha256: hash.digest("hex") };
 }

@@ -5,17 +5,16 @@ import { type Caller, originOf } from "../../people/identity/mod.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { NodeClient, Nodes } from "../nodes/mod.ts";
 import { type NodeRecord, notRunning } from "../../kernel/nodes.ts";
-import {
-  type HeldProject,
-  type Project,
-  type ProjectRepositories,
-  type Projects,
+import type {
+  HeldProject,
+  Project,
+  ProjectRepositories,
+  Projects,
 } from "../../work/projects/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import type { Uploads } from "../../work/releases/mod.ts";
-import { type PartSum, REPOSITORY } from "./arriving_copies.ts";
+import { type PartSum, REPOSITORY, sumOf } from "./arriving_copies.ts";
 import { changedBlocks } from "./changed_blocks.ts";
-import { sumOf } from "./file_sums.ts";
 import { NodeCopy } from "./node_copy.ts";
 
 /** Longest wait for what follows the events of a project, in milliseconds. */

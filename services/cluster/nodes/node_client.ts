@@ -252,13 +252,13 @@ function isInOnePiece({ headers, body = null }: NodeRequest): boolean {
 const FREE_PART = 1 / 16;
 
 /** A request that is under way. */
-interface Entry {
+interface PendingRequest {
   /** Call this at its end; the second time, it does nothing. */
   readonly leave: () => void;
 }
 
 /** A request whose body a client may hold back. */
-interface Upload extends Entry {
+interface Upload extends PendingRequest {
   readonly principal: Principal;
   /** Aborts if another request takes its place. */
   readonly signal: AbortSignal;
@@ -295,7 +295,7 @@ class Peer {
    *
    * @throws TooMany
    */
-  enter(caller: () => Holder): Entry {
+  enter(caller: () => Holder): PendingRequest {
     if (this.#free === 0) return this.enterPlace(caller());
     this.#free--;
     let isHeld = true;
@@ -313,7 +313,7 @@ class Peer {
    *
    * @throws TooMany
    */
-  enterPlace(caller: Holder): Entry {
+  enterPlace(caller: Holder): PendingRequest {
     try {
       return leaving(this.#quota.take(caller));
     } catch (error) {
@@ -362,6 +362,6 @@ class Peer {
   }
 }
 
-function leaving(held: Disposable): Entry {
+function leaving(held: Disposable): PendingRequest {
   return { leave: () => held[Symbol.dispose]() };
 }

@@ -57,6 +57,7 @@ export const resumeNode = serverOperation({
   input: byName,
   done: "Resumed",
   refusals,
+  cli: { at: "node resume <name>", about: "let a drained node take work again" },
 }, ({ nodeOperations }: NodeServices, { name }, { caller }) => nodeOperations.resume(name, caller));
 
 export const removeNode = serverOperation({
@@ -66,4 +67,9 @@ export const removeNode = serverOperation({
   input: byName,
   done: "Removed",
   refusals,
+  cli: {
+    at: "node remove <name>",
+    about: "forget a node that was stopped for good and has no projects",
+    aliases: ["delete"],
+  },
 }, ({ nodeOperations }: NodeServices, { name }, { caller }) => nodeOperations.remove(name, caller));

@@ -24,13 +24,13 @@ export interface JournalKey {
 export const DAMAGED = "log.damaged";
 
 /** A position in the log. */
-export interface Place {
+export interface ChainPosition {
   readonly seq: number;
   readonly hash: string;
 }
 
 /** A position with the seal that is stored beside it. */
-export interface Checkpoint extends Place {
+export interface Checkpoint extends ChainPosition {
   readonly seal: string;
 }
 
@@ -38,12 +38,12 @@ export interface Checkpoint extends Place {
 export type CheckpointName = "head" | "base";
 
 /** The start of the log. */
-const ORIGIN: Place = Object.freeze({ seq: 0, hash: GENESIS });
+const ORIGIN: ChainPosition = Object.freeze({ seq: 0, hash: GENESIS });
 
 /** The end of the log as it is stored. */
 export interface StoredEnd {
   /** The last row; null if there is none. */
-  readonly last: Place | null;
+  readonly last: ChainPosition | null;
   /** The sealed one; null if it is missing. Nobody reads it without a key. */
   readonly head: Checkpoint | null;
 }
@@ -65,7 +65,7 @@ export interface Extension {
 /** What trimming removes: the rows up to `base`, and how many they are. */
 export interface Removal {
   readonly count: number;
-  readonly base: Place;
+  readonly base: ChainPosition;
 }
 
 /** What retention asks of the journal. */
@@ -110,7 +110,7 @@ export class Journal {
   extend(end: StoredEnd, events: readonly [NewEvent, ...NewEvent[]]): Extension {
     const { problem, ...tail } = this.#tail(end);
     const rows: JournalRow[] = [];
-    let last: Place = tail;
+    let last: ChainPosition = tail;
     const add = (event: NewEvent) => {
       const row = rowAfter(last, event);
       rows.push(row);
@@ -131,7 +131,7 @@ export class Journal {
    * @returns null if it removes none
    */
   removal(
-    oldest: readonly (Place & { readonly time: number })[],
+    oldest: readonly (ChainPosition & { readonly time: number })[],
     newest: number,
     { keep, before }: Trim,
   ): Removal | null {
@@ -142,13 +142,13 @@ export class Journal {
   }
 
   /** A sealed position; null without a key. */
-  checkpoint(name: CheckpointName, { seq, hash }: Place): Checkpoint | null {
+  checkpoint(name: CheckpointName, { seq, hash }: ChainPosition): Checkpoint | null {
     if (this.#seal === null) return null;
     return { seq, hash, seal: this.#seal.of(name, { seq, hash }) };
   }
 
   /** The end of the log, and what is wrong with it. */
-  #tail({ last: stored, head }: StoredEnd): Place & { readonly problem: string | null } {
+  #tail({ last: stored, head }: StoredEnd): ChainPosition & { readonly problem: string | null } {
     const last = stored ?? ORIGIN;
     if (this.#seal === null) return { ...last, problem: null };
     if (head === null) return { ...last, problem: "the head of the log is missing" };
@@ -161,7 +161,7 @@ export class Journal {
   }
 }
 
-function rowAfter(previous: Place, event: NewEvent): JournalRow {
+function rowAfter(previous: ChainPosition, event: NewEvent): JournalRow {
   const { time, type, actor, actorId, address, cause } = event;
   const data = JSON.stringify(event.data);
   const row = { seq: previous.seq + 1, time, type, actor, actorId, address, cause, data };

@@ -1,8 +1,8 @@
+import { type Migration, sqliteSql } from "./migration.ts";
 import { DatabaseSync } from "node:sqlite";
-import { configureConnection } from "./connection.ts";
+import { configureConnection } from "./writer.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { reasonOfSqlite } from "./sqlite/mod.ts";
-import { type Migration, sqliteSql } from "./migration.ts";
 
 /** The version of the schema that this program makes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

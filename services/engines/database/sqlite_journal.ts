@@ -1,11 +1,11 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import {
+  type ChainPosition,
   type Checkpoint,
   type CheckpointName,
   Journal,
   type JournalKey,
   type NewEvent,
-  type Place,
   type StoredEnd,
   type Trim,
 } from "./journal.ts";
@@ -58,7 +58,7 @@ export class SqliteJournal {
     return { last: this.#last(), head: this.#journal.isSealed ? this.#head() : null };
   }
 
-  #last(): Place | null {
+  #last(): ChainPosition | null {
     const row = this.#statements.last.get();
     return row === undefined ? null : placeOf(row);
   }
@@ -101,6 +101,6 @@ function prepare(database: DatabaseSync): Statements {
   };
 }
 
-function placeOf(row: Record<string, unknown>): Place {
+function placeOf(row: Record<string, unknown>): ChainPosition {
   return { seq: Number(row["seq"]), hash: String(row["hash"]) };
 }

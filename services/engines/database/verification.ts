@@ -1,5 +1,5 @@
 import { type ChainedRow, eventHash, GENESIS, type Seal } from "./chain.ts";
-import { type Checkpoint, type CheckpointName, DAMAGED, type Place } from "./journal.ts";
+import { type ChainPosition, type Checkpoint, type CheckpointName, DAMAGED } from "./journal.ts";
 
 /** Rows that are read at once. */
 export const PAGE = 1000;
@@ -37,9 +37,9 @@ export interface RawRow {
  */
 export class Verification {
   readonly #seal: Seal | null;
-  readonly #head: Place | null;
+  readonly #head: ChainPosition | null;
   readonly #findings: string[] = [];
-  #last: Place;
+  #last: ChainPosition;
   #found = 0;
   #events = 0;
   #first = 0;
@@ -90,7 +90,7 @@ export class Verification {
   }
 
   /** Compares a row with the one before it. */
-  #verify({ number, row, hash }: RawRow, previous: Place): Place {
+  #verify({ number, row, hash }: RawRow, previous: ChainPosition): ChainPosition {
     if (this.#events === 0) this.#first = row.seq;
     this.#events += 1;
     if (number <= BigInt(previous.seq)) {
@@ -107,7 +107,7 @@ export class Verification {
     return { seq: row.seq, hash };
   }
 
-  #opened(name: CheckpointName, checkpoint: Checkpoint | null): Place | null {
+  #opened(name: CheckpointName, checkpoint: Checkpoint | null): ChainPosition | null {
     if (checkpoint !== null && this.#seal?.holds(name, checkpoint) === false) {
       const end = name === "base" ? "beginning" : "end";
       this.report(`The seal at the ${end} of the log is not of its key`);

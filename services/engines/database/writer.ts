@@ -2,7 +2,6 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { BoundedMap } from "../../kernel/bounded_map.ts";
 import type { Part } from "../../kernel/threads/mod.ts";
 import { isLocked, isTrouble, rollBack } from "./sqlite/mod.ts";
-import { configureConnection } from "./connection.ts";
 import type { OpenRequest, WireStatement, WriteRequest, WriteResponse } from "./protocol.ts";
 import { Undone } from "./refusal.ts";
 import { SqliteJournal } from "./sqlite_journal.ts";
@@ -134,3 +133,20 @@ export const writerPart: Part = (answer) => {
     }
   };
 };
+
+/** How long a connection waits for another one's lock, in milliseconds. */
+const BUSY_TIMEOUT = 5000;
+
+/**
+ * Configures a connection to the app database: an acknowledged commit is on disk, readers and the
+ * writer do not block each other, and references are checked.
+ */
+export function configureConnection(database: DatabaseSync): void {
+  database.exec(`
+    PRAGMA busy_timeout = ${BUSY_TIMEOUT};
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA foreign_keys = ON;
+    PRAGMA trusted_schema = OFF;
+  `);
+}

@@ -1,8 +1,12 @@
-import process from "node:process";
 import { Unavailable } from "../../kernel/errors.ts";
 import { BoundedMap } from "../../kernel/bounded_map.ts";
 import { TokenBucket } from "../../kernel/token_bucket.ts";
-import { startThread, WorkerPool, type WorkerPort } from "../../kernel/worker_pool.ts";
+import {
+  processorTime,
+  startThread,
+  WorkerPool,
+  type WorkerPort,
+} from "../../kernel/worker_pool.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { plainHtml } from "./plain.ts";
 import type { Source } from "./render.ts";
@@ -174,12 +178,6 @@ export class Markup {
   #isOverdrawn(project: string): boolean {
     return (this.#time.peek(project)?.delay(this.#scheduler.now(), 1) ?? 0) > 0;
   }
-}
-
-/** The processor time of this program, in milliseconds. */
-function processorTime(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
 }
 
 /** @throws Unavailable if no thread can start */

@@ -2,7 +2,7 @@
 /// <reference lib="deno.worker" />
 import { serveCalls } from "../../kernel/serve_calls.ts";
 import { hasFences, highlightFences } from "./fences.ts";
-import { loadHighlighter } from "./highlight.ts";
+import { loadHighlighter } from "./fences.ts";
 import { loadRenderer, type Source } from "./render.ts";
 
 // Pikchr, compiled from C, reads `__dirname`, but needs nothing from that folder.

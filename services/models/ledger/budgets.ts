@@ -10,6 +10,7 @@ import { BudgetUsed, Conflict, Invalid, NotFound, TooMany } from "../../kernel/e
 import { newEvent, type Origin, SYSTEM } from "../../engines/events/mod.ts";
 import { type Caller, isOverseer, originOf, type Principal } from "../../people/identity/mod.ts";
 import type { Need, NeedSource } from "../../people/needs/mod.ts";
+import { dollars } from "../../kernel/words.ts";
 import { type Amount, endOf, type Period, PERIODS, startOf } from "./records.ts";
 import type { BudgetRequest } from "./schemas.ts";
 import { type BudgetScope, type Counted, SCOPES_OF_BUDGETS, type Spending } from "./spending.ts";
@@ -331,12 +332,6 @@ function exhaustion({ maxCost, maxTokens }: BudgetLimits, { cost, tokens }: Amou
     ...maxCost === null ? [] : [`${dollars(cost)} of ${dollars(maxCost)} US dollars`],
     ...maxTokens === null ? [] : [`${tokens} of ${maxTokens} tokens`],
   ].join(" and ");
-}
-
-/** Millionths of a US dollar as dollars, with two digits after the point, or as many as it needs. */
-export function dollars(millionths: number): string {
-  const text = (millionths / 1_000_000).toFixed(6);
-  return text.replace(/0{1,4}$/, "");
 }
 
 /** What a budget is about. There is one of each. */

@@ -7,7 +7,6 @@ export {
   type BudgetName,
   type BudgetStanding,
   type BudgetView,
-  dollars,
   idOf,
   viewOfBudget,
 } from "./budgets.ts";

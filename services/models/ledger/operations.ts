@@ -137,6 +137,26 @@ export const listModelCalls = serverOperation({
     limit: wholeNumber(`Most calls; ${USUAL_CALLS} by default`, 1, MAX_CALLS),
   }),
   ok: { schema: z.array(callSchema), description: "The calls" },
+  cli: {
+    at: "llm calls",
+    about: "list calls of models, the newest first",
+    options: {
+      agent: { flags: "--agent <name>" },
+      before: { flags: "--before <id>" },
+      limit: { flags: "-n, --lines <count>", about: "most calls to print", default: 20 },
+    },
+    columns: [
+      "ENDED: {ended_at:second}",
+      "WHO: {agent}",
+      "TICKET: [{project}/{ticket:short}]",
+      "MODEL: {backend}/{model}",
+      "outcome",
+      'IN: {input_tokens|"?"}',
+      'OUT: {output_tokens|"?"}',
+      'US DOLLARS: {cost_micro_usd:dollars|"?"}',
+      "TIME: {milliseconds} ms",
+    ],
+  },
 }, ({ accounting, accounts }: UsageServices, asked, { caller }) => {
   const { agent, before, limit = USUAL_CALLS } = asked;
   const own = ownKey(caller.principal);
@@ -152,6 +172,17 @@ export const listModelBudgets = serverOperation({
   description: "An agent sees those that bind its own calls.",
   input: z.object({}),
   ok: { schema: z.array(budgetViewSchema), description: "The budgets" },
+  cli: {
+    at: "llm budget list",
+    about: "list the budgets, and what is spent of them",
+    columns: [
+      "budget",
+      "US DOLLARS: {spent_micro_usd:dollars}[ of {max_cost_micro_usd:dollars}]",
+      "TOKENS: {spent_tokens}[ of {max_tokens}]",
+      "WARNS AT: {warn_percent}%",
+      "state",
+    ],
+  },
 }, async (services: UsageServices, _input, { caller: { principal: { id, kind } } }) => {
   const { accounting: { budgets }, agents } = services;
   const type = kind === "agent" && id !== null ? agents.roster.get(id)?.type : undefined;
@@ -189,6 +220,7 @@ export const deleteModelBudget = serverOperation(
     input: byBudget,
     done: "Removed",
     refusals: [{ error: NotFound }],
+    cli: { at: "llm budget remove <budget>", about: "remove a budget" },
   },
   ({ accounting }: UsageServices, { budget }, { caller }) =>
     accounting.budgets.delete(budget, caller),

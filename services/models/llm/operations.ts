@@ -55,6 +55,19 @@ export const listModelBackends = serverOperation({
   summary: "List the LLM backends; the first one is the default",
   input: z.object({}),
   ok: { schema: z.array(backendSchema), description: "The backends; configured ones first" },
+  cli: {
+    at: "backend list",
+    about: "list all backends; the first one is the default",
+    columns: [
+      "name",
+      "provider",
+      `ADDRESS: {base_url|"(the provider's)"}`,
+      `KEY VARIABLE: {api_key_env|"(the provider's)"}`,
+      "source",
+      // The list is from the last live query, so an empty one means nothing.
+      'MODELS: {models:count|"-"}',
+    ],
+  },
 }, ({ llm }: ModelServices) => llm.backends.list());
 
 export const createModelBackend = serverOperation(
@@ -67,6 +80,31 @@ export const createModelBackend = serverOperation(
     example: { name: "main", provider: "openai", api_key_env: "OPENAI_API_KEY" },
     created: theBackend,
     refusals: [contradicts, { error: TooMany }],
+    cli: {
+      at: "backend add <name> <provider>",
+      about: "make a backend",
+      options: {
+        base_url: {
+          flags: "--base-url <url>",
+          about: "the address of its API (default: the provider's)",
+        },
+        api_key_env: {
+          flags: "--api-key-env <name>",
+          about: "the server's environment variable that holds the key",
+        },
+        allow: {
+          flags: "--allow <patterns>",
+          about: "models to allow, such as gpt-*, separated by commas",
+        },
+        block: { flags: "--block <patterns>", about: "models to refuse, separated by commas" },
+      },
+      fields: ["backend: {name}", "provider"],
+      notes: ["With --base-url, any provider with an API in OpenAI's format works."],
+      examples: [{
+        line: "backend add claude anthropic --api-key-env ANTHROPIC_API_KEY",
+        purpose: "Add a backend whose key is in the server's environment",
+      }],
+    },
   },
   async ({ llm }: ModelServices, request, { caller }) =>
     new Created(await llm.backends.create(request, caller)),
@@ -94,6 +132,7 @@ export const deleteModelBackend = serverOperation({
   input: byName,
   done: "Removed",
   refusals: [unknown, contradicts],
+  cli: { at: "backend remove <name>", about: "remove a backend" },
 }, async ({ llm: { backends, gateway } }: ModelServices, { name }, { caller }) => {
   await backends.delete(name, caller);
   gateway.forget(name);
@@ -107,6 +146,12 @@ export const listBackendModels = serverOperation({
   input: byName,
   ok: { schema: z.array(z.string()), description: "The allowed models, in the provider's order" },
   refusals: [unknown, { error: UpstreamFailed }, { error: Unavailable }, { error: TimedOut }],
+  cli: {
+    at: "backend models <name>",
+    about: "list the models of a backend's provider",
+    says: "{}",
+    examples: [{ line: "backend models claude", purpose: "List its models" }],
+  },
 }, ({ llm: { gateway } }: ModelServices, { name }, { end }) => {
   const controller = new AbortController();
   end.onEnd = () => controller.abort();

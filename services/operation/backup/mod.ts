@@ -3,8 +3,7 @@ export { ArchiveTarget, type ByteSink, fileSink, gzipSink } from "./archive_targ
 export { type BackupOptions, type BackupReport, type HeldChanges, makeBackup } from "./backup.ts";
 export type { Folders } from "./contents.ts";
 export { BackupError } from "./errors.ts";
-export type { FilePart } from "./file_parts.ts";
+export { type FilePart, SqliteSnapshot } from "./sqlite_snapshot.ts";
 export { FolderTarget } from "./folder_target.ts";
 export { restoreBackup, type RestoreOptions, type RestoreReport } from "./restore.ts";
-export { SqliteSnapshot } from "./sqlite_snapshot.ts";
 export type { BackupTarget } from "./target.ts";

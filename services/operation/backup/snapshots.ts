@@ -6,9 +6,8 @@ import {
   type SourceFile,
 } from "./contents.ts";
 import { BackupError } from "./errors.ts";
-import { readParts } from "./file_parts.ts";
+import { readParts, SqliteSnapshot } from "./sqlite_snapshot.ts";
 import type { Manifest, StoredFile } from "./manifest.ts";
-import { SqliteSnapshot } from "./sqlite_snapshot.ts";
 import type { BackupTarget, NewFile } from "./target.ts";
 
 /** A file of a backup before it is written: unchanged since the last one, or to be read. */

@@ -2,7 +2,9 @@
 export const SERVER_OPERATIONS = {
   admins: () => import("../../people/admins/operations.ts"),
   agents: () => import("../../people/agents/operations.ts"),
+  attention: () => import("../../oversight/attention/operations.ts"),
   channels: () => import("../../chat/bridge/operations.ts"),
+  claims: () => import("../../work/tickets/server_operations.ts"),
   halt: () => import("../../people/agents/halt_operations.ts"),
   herald: () => import("../../chat/bots/operations.ts"),
   inboxes: () => import("../../chat/inboxes/operations.ts"),

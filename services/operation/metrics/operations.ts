@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { serverOperation } from "../../people/identity/server_operation.ts";
+import type { Agents } from "../../people/agents/mod.ts";
 import type { Status } from "./status.ts";
 
 const statusSchema = z.object({
@@ -22,3 +23,25 @@ export const getStatus = serverOperation({
   input: z.object({}),
   ok: { schema: statusSchema, description: "The state of the service" },
 }, ({ status }: { readonly status: Pick<Status, "read"> }) => status.read());
+
+export const summarizeStatus = serverOperation({
+  on: "coordination",
+  summary: "Tell the state of the service, and how many agents there are",
+  input: z.object({}),
+  ok: {
+    schema: z.object({
+      status: z.string(),
+      agents: z.object({
+        active: z.int().meta({ description: "Those that are not revoked" }),
+        total: z.int(),
+      }),
+    }),
+    description: "The state of the service",
+  },
+}, ({ status, agents }: {
+  readonly status: Pick<Status, "read">;
+  readonly agents: Pick<Agents, "counts">;
+}) => {
+  const { active, total } = agents.counts();
+  return { status: status.read().status, agents: { active, total } };
+});

@@ -23,6 +23,7 @@ import {
   type BoardSources,
   makeBoard,
 } from "./agent_board.ts";
+import { workloadOf } from "./workload.ts";
 import { BranchTips, isForPeople, RecentEvents, TicketTitles } from "./memory.ts";
 
 /** Most entries of each list of what waits. */
@@ -211,24 +212,20 @@ export class Attention {
 
   /** The work of an agent, as far as a visitor may know of it. */
   async workOf(accountId: string, principal: Principal): Promise<AgentWorkload> {
-    const { claims, workspaces, reviews } = this.#options;
     const rights = this.#rightsOf(principal);
     const readable = <Item extends { readonly projectId: string }>(items: readonly Item[]) =>
       items.flatMap((item) => {
         const access = rights(item.projectId);
         return access === null ? [] : [{ slug: access.project.slug, item }];
       });
-    const [held, opened, asked] = await Promise.all([
-      this.#held(claims.heldBy(accountId).slice(0, MAX_READ), rights),
-      workspaces.activeOf(accountId, MAX_READ),
-      reviews.store.openBy(accountId, MAX_READ),
-    ]);
+    const { claims, workspaces, reviews } = await workloadOf(this.#options, accountId, MAX_READ);
+    const held = await this.#held(claims, rights);
     return {
       claims: held.map(({ ticket }) => ticket),
-      workspaces: readable(opened).map(({ slug, item: { name, ticket, updatedAt } }) => (
+      workspaces: readable(workspaces).map(({ slug, item: { name, ticket, updatedAt } }) => (
         { slug, name, ticket, updatedAt }
       )),
-      reviews: readable(asked).map(({ slug, item: review }) => ({ slug, review })),
+      reviews: readable(reviews).map(({ slug, item: review }) => ({ slug, review })),
     };
   }
 

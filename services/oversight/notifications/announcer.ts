@@ -1,12 +1,14 @@
+import { Unavailable } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
+import { Semaphore } from "../../kernel/semaphore.ts";
 import { type Line, summaryOf } from "./lines.ts";
 
 /** Shortest pause between two lines of one kind in one place, in milliseconds. */
 const PACE_MS = 1000;
 
-/** Most waiting lines for one place; further ones are dropped, which is logged. */
-const MAX_WAITING = 50;
+/** Most lines that wait for one place while one is sent; further ones are dropped and logged. */
+const MAX_WAITING = 49;
 
 export interface AnnouncerOptions {
   /** Sends a line to a place, with the id of a message, if it has one; rejects if it cannot. */
@@ -30,14 +32,6 @@ interface Held {
   readonly said: PromiseWithResolvers<void>;
 }
 
-/** The lines for one place, sent one after the other. */
-interface Queue {
-  waiting: number;
-  last: Promise<void>;
-  /** Whether the last line could not be sent or had no room, which is logged once. */
-  isFailing: boolean;
-}
-
 /**
  * Sends lines at a pace that people can read: at most one of each kind per second and place. Lines
  * in between become one: the only line itself, or their number.
@@ -45,7 +39,14 @@ interface Queue {
 export class Announcer {
   readonly #options: AnnouncerOptions;
   readonly #held = new Map<string, Held>();
-  readonly #queues = new Map<string, Queue>();
+  /** The lines for one place are sent one after the other. */
+  readonly #sending = new Semaphore({
+    permitsPerKey: 1,
+    maxWaitingPerKey: MAX_WAITING,
+    refusal: () => new Unavailable("Too many lines wait"),
+  });
+  /** The places whose last line could not be sent or had no room, which is logged once. */
+  readonly #failing = new Set<string>();
   #isClosed = false;
 
   constructor(options: AnnouncerOptions) {
@@ -77,7 +78,7 @@ export class Announcer {
 
   /** Resolves when every line that may be sent now is sent; for tests. */
   async idle(): Promise<void> {
-    await Promise.all(Array.from(this.#queues.values(), ({ last }) => last));
+    await this.#sending.idle();
   }
 
   /** Sends nothing more. */
@@ -110,36 +111,25 @@ export class Announcer {
   }
 
   /** Rejects if it closes before the line's turn; settles also if the line cannot be sent. */
-  #say(place: string, { text, id }: AnnouncedLine): Promise<void> {
-    const { say, log } = this.#options;
-    const queue = this.#queues.get(place) ??
-      { waiting: 0, last: Promise.resolve(), isFailing: false };
-    this.#queues.set(place, queue);
-    if (queue.waiting >= MAX_WAITING) {
-      if (!queue.isFailing) log.warn("Too many lines wait; further ones are dropped", { place });
-      queue.isFailing = true;
-      return Promise.resolve();
+  async #say(place: string, { text, id }: AnnouncedLine): Promise<void> {
+    const permit = await this.#sending.acquire(place).catch(() => null);
+    if (permit === null) return this.#warn("Too many lines wait; further ones are dropped", place);
+    using _permit = permit;
+    if (this.#isClosed) return await closed();
+    try {
+      await this.#options.say(place, text, id);
+      this.#failing.delete(place);
+    } catch (error) {
+      this.#warn("A line could not be sent to IRC", place, { error });
     }
-    queue.waiting++;
-    const said = queue.last.then(async () => {
-      const isOver = this.#isClosed;
-      try {
-        if (!isOver) await say(place, text, id);
-        queue.isFailing = false;
-      } catch (error) {
-        if (!queue.isFailing) log.warn("A line could not be sent to IRC", { place, error });
-        queue.isFailing = true;
-      }
-      queue.waiting--;
-      if (queue.waiting === 0 && !queue.isFailing) this.#queues.delete(place);
-      if (isOver) await closed();
-    });
-    queue.last = said.catch(() => {});
-    return said;
+  }
+
+  #warn(message: string, place: string, details: { readonly error?: unknown } = {}): void {
+    if (!this.#failing.has(place)) this.#options.log.warn(message, { place, ...details });
+    this.#failing.add(place);
   }
 }
 
-/** A promise that rejects because the announcer is closed. */
 function closed(): Promise<never> {
   const rejected = Promise.reject(new Error("Lines are no longer sent"));
   rejected.catch(() => {});

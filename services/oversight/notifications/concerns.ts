@@ -5,9 +5,8 @@ import type { Comment, ReviewStore } from "../../work/reviews/mod.ts";
 import type { Claim, Claims } from "../../work/tickets/mod.ts";
 import type { Workspaces } from "../../work/workspaces/mod.ts";
 import { actorName, isByMuster, type ProjectEvent } from "./events.ts";
-import { excerpt, listed, oneLine, quoted, short } from "./texts.ts";
+import { excerpt, listed, mentioned, oneLine, quoted, short } from "./lines.ts";
 import type { About, AddressedKind } from "../../chat/inboxes/mod.ts";
-import { mentioned } from "./mentions.ts";
 import type { Ticket } from "../../engines/fossil/mod.ts";
 
 export interface ConcernsOptions {

@@ -118,6 +118,12 @@ export const answerQuestion = serverOperation({
   example: { answer: "yes" },
   ok: { schema: viewSchema, description: "Your answer counts" },
   refusals: [unknown, contradicts],
+  cli: {
+    at: "question answer <id> <answer...>",
+    about: "answer a question; the first answer counts",
+    says: "{answer}",
+    examples: [{ line: "question answer 12 yes", purpose: "Answer a question of an agent" }],
+  },
 }, async (services: QuestionServices, { id, answer }, { caller, via }) => {
   const { questions } = services;
   const question = via === "elicitation"
@@ -139,6 +145,11 @@ export const withdrawQuestion = serverOperation(
     input: byNumber,
     ok: { schema: viewSchema, description: "It is withdrawn" },
     refusals: [unknown, contradicts],
+    cli: {
+      at: "question withdraw <id>",
+      about: "end a question without an answer",
+      says: "Question {id} is {state}",
+    },
   },
   async (services: QuestionServices, { id }, { caller }) =>
     viewOf(services, await services.questions.withdraw(id, caller), caller.principal),

@@ -1,8 +1,8 @@
 import { TooMany } from "../../kernel/errors.ts";
+import { Quota } from "../../kernel/quota.ts";
 import {
   acceptedAccount,
   type Account,
-  AttemptLimit,
   type Caller,
   type Logins,
   placeOf,
@@ -45,18 +45,21 @@ export class AdminLogin {
   readonly #logins: Logins;
   readonly #sessions: WebSessions;
   readonly #refusals: Refusals;
-  readonly #attempts: AttemptLimit;
+  readonly #attempts: Quota;
+  /** Attempts of one place within the window. */
+  readonly #most: number;
   readonly #browsers: KnownBrowsers;
   readonly #clock: () => number;
 
   constructor(options: AdminLoginOptions) {
-    const { attempts: failures, window, clock } = options;
+    const { attempts, window, clock } = options;
     this.#browsers = new KnownBrowsers(options.key);
     this.#clock = clock;
     this.#logins = options.logins;
     this.#sessions = options.webSessions;
     this.#refusals = options.refusals;
-    this.#attempts = new AttemptLimit({ failures, window, clock, keys: REMEMBERED });
+    this.#attempts = new Quota({ period: window, maxKeys: REMEMBERED, clock });
+    this.#most = attempts;
   }
 
   /**
@@ -66,18 +69,12 @@ export class AdminLogin {
    */
   admit({ address, browser }: LoginPlace): void {
     const place = browser?.id ?? placeOf(address);
-    const permit = this.#attempts.permit(place);
-    if (permit.kind === "exhausted") {
+    if (this.#attempts.full([{ key: place, most: this.#most }]) !== null) {
       this.#refusals.note({ door: "login", address, reason: "too many attempts" });
-      const wait = permit.retryAfterSeconds;
+      const wait = Math.max(1, Math.ceil(this.#attempts.wait(place) / 1000));
       throw new TooMany(`Too many logins, try again in ${waitInWords(wait)}`, wait);
     }
-    this.#count(place);
-  }
-
-  #count(place: string): void {
-    this.#attempts.begin(place);
-    this.#attempts.end(place, "failed");
+    this.#attempts.take(place);
   }
 
   /**
@@ -97,7 +94,7 @@ export class AdminLogin {
     if (before?.account === account) return null;
     const { mark, id } = await this.#browsers.mark(account, this.#clock());
     // The login that made it counts there, too.
-    this.#count(id);
+    this.#attempts.take(id);
     return mark;
   }
 

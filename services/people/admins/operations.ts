@@ -1,6 +1,6 @@
 import { NO_ADMINS } from "./admins.ts";
 import { z } from "zod";
-import { Conflict, NotFound, Unavailable } from "../../kernel/errors.ts";
+import { Conflict, NotFound, SwitchedOff, Unavailable } from "../../kernel/errors.ts";
 import { Created, SerializedJson, serverOperation } from "../identity/server_operation.ts";
 import { writeArray } from "../../kernel/pieces.ts";
 import type { Admins } from "./admins.ts";
@@ -21,10 +21,10 @@ const byName = z.object({ username: z.string() });
 
 const unknown = { error: NotFound };
 
-/** @throws NotFound */
+/** @throws SwitchedOff */
 function present({ admins }: AdminServices): Admins {
   if (admins !== null) return admins;
-  throw new NotFound(NO_ADMINS);
+  throw new SwitchedOff(NO_ADMINS);
 }
 
 export const listAdmins = serverOperation(
@@ -35,6 +35,11 @@ export const listAdmins = serverOperation(
     input: z.object({}),
     ok: { schema: z.array(accountSchema), description: "The admins, by name" },
     refusals: [unknown],
+    cli: {
+      at: "admin list",
+      about: "list all admins",
+      columns: ["username", "CREATED: {created_at}"],
+    },
   },
   async (services: AdminServices) =>
     new SerializedJson(await writeArray(await present(services).list(), JSON.stringify)),
@@ -78,6 +83,11 @@ export const deleteAdmin = serverOperation(
     input: byName,
     done: "Removed",
     refusals: [unknown, { error: Conflict }],
+    cli: {
+      at: "admin remove <name:username>",
+      about: "remove an admin with its sessions and tokens",
+      aliases: ["delete"],
+    },
   },
   (services: AdminServices, { username }, { caller }) => present(services).delete(username, caller),
 );

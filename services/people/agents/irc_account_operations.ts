@@ -32,6 +32,11 @@ export const listIrcAccounts = serverOperation(
     summary: "List the IRC accounts of people",
     input: z.object({}),
     ok: { schema: z.array(accountSchema), description: "The accounts, by name" },
+    cli: {
+      at: "account list",
+      about: "list all accounts",
+      columns: ["account", "CREATED: {created_at}"],
+    },
   },
   async ({ ircAccounts }: AccountServices) =>
     new SerializedJson(await writeArray(await ircAccounts.list(), JSON.stringify)),
@@ -76,6 +81,11 @@ export const deleteIrcAccount = serverOperation(
     input: z.object({ account: z.string() }),
     done: "Removed",
     refusals: [{ error: NotFound }],
+    cli: {
+      at: "account remove <name:account>",
+      about: "remove an account and close its sessions",
+      aliases: ["delete"],
+    },
   },
   ({ ircAccounts }: AccountServices, { account }, { caller }) =>
     ircAccounts.delete(account, caller),

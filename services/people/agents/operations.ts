@@ -114,22 +114,6 @@ export const getAgent = serverOperation({
   refusals: [unknown],
 }, (services: AgentServices, { nick }) => described(services, nick));
 
-export const countAgents = serverOperation(
-  {
-    on: "coordination",
-    summary: "Count the agents",
-    input: z.object({}),
-    ok: {
-      schema: z.object({
-        active: z.int().meta({ description: "Those that are not revoked" }),
-        total: z.int(),
-      }),
-      description: "How many there are",
-    },
-  },
-  ({ agents }: { readonly agents: Pick<Agents, "counts"> }) => agents.counts(),
-);
-
 export const registerAgent = serverOperation({
   http: "POST /v1/agents/register",
   on: "server",
@@ -172,6 +156,14 @@ export const adoptAgent = serverOperation({
   hasOptionalBody: true,
   ok: theAgent,
   refusals: [unknown, contradicts],
+  cli: {
+    at: "agent adopt <account:nick>",
+    about: "make an IRC account an agent; it keeps its password",
+    options: {
+      type: { flags: "--type <type>", about: "the agent's type (default: worker)" },
+      channels: { flags: "--channels <names>", about: "its channels, separated by commas" },
+    },
+  },
 }, async (services: AgentServices, { nick, ...adoption }, { caller }) => {
   await services.agents.adopt(nick, adoption, caller);
   return await described(services, nick);
@@ -194,6 +186,11 @@ export const deleteAgent = serverOperation({
   input: byNick,
   done: "Removed",
   refusals: [unknown, contradicts],
+  cli: {
+    at: "agent remove <nick>",
+    about: "remove an agent; its nick is free again",
+    aliases: ["delete"],
+  },
 }, ({ agents }: AgentServices, { nick }, { caller }) => agents.delete(nick, caller));
 
 export const changeAgent = serverOperation({
@@ -222,6 +219,14 @@ export const pauseAgent = serverOperation(
     hasOptionalBody: true,
     done: "Paused",
     refusals: [unknown, contradicts, isAway],
+    cli: {
+      at: "agent pause <nick>",
+      about: "refuse an agent's messages until it is resumed; its sessions stay",
+      options: { reason: "the reason to show to the agent" },
+      examples: [
+        { line: 'agent pause scout --reason "Out of budget"', purpose: "Refuse its messages" },
+      ],
+    },
   },
   ({ agents }: AgentServices, { nick, ...request }, { caller }) =>
     agents.speechControls.pause(nick, request, caller),
@@ -235,6 +240,7 @@ export const resumeAgent = serverOperation({
   input: byNick,
   done: "Resumed",
   refusals: [unknown, contradicts, isAway],
+  cli: { at: "agent resume <nick>", about: "resume a paused agent" },
 }, ({ agents }: AgentServices, { nick }, { caller }) => agents.speechControls.resume(nick, caller));
 
 export const getAgentSlots = serverOperation({

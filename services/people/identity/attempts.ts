@@ -2,9 +2,10 @@ import type { Database } from "../../engines/database/mod.ts";
 import { newEvent, type Origin, SYSTEM } from "../../engines/events/mod.ts";
 import { addressNetwork } from "../../engines/irc/mod.ts";
 import type { Log } from "../../kernel/log.ts";
+import { Quota } from "../../kernel/quota.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 
-interface AttemptLimitOptions {
+interface AttemptQuotaOptions {
   /** Failures that are allowed within the window. */
   readonly failures: number;
   /** Milliseconds. */
@@ -16,82 +17,48 @@ interface AttemptLimitOptions {
 }
 
 /** Whether an attempt may be made now. */
-type Permit =
-  | { readonly kind: "granted" }
+type AttemptCheck =
+  | { readonly kind: "allowed" }
   | { readonly kind: "exhausted"; readonly retryAfterSeconds: number }
   /** Too many attempts are being checked at this moment. */
   | { readonly kind: "busy" };
 
-interface FailedAttempts {
-  /** When attempts failed, oldest first. */
-  readonly failedAt: number[];
-  /** Running attempts. */
-  pending: number;
-}
+/** Records the result of an attempt; call it once. */
+type EndAttempt = (outcome: "failed" | "passed") => void;
 
 /**
- * Limits failures per key within a sliding window. Running attempts count as failures, so that many
- * concurrent attempts gain nothing.
+ * Bounds the failures of each key within a sliding window. Running attempts count as failures, so that
+ * many concurrent attempts gain nothing.
  */
-export class AttemptLimit {
-  readonly #options: AttemptLimitOptions;
-  readonly #entries = new Map<string, FailedAttempts>();
+export class AttemptQuota {
+  readonly #most: number;
+  readonly #failed: Quota;
+  /** What checks them bounds their number. */
+  readonly #running = new Quota();
 
-  constructor(options: AttemptLimitOptions) {
-    this.#options = options;
+  constructor({ failures, window, keys, clock }: AttemptQuotaOptions) {
+    this.#most = failures;
+    this.#failed = new Quota({ period: window, maxKeys: keys, clock });
   }
 
-  /** Checks whether an attempt is allowed, without counting it. */
-  permit(key: string): Permit {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return { kind: "granted" };
-    const { failures, window, clock } = this.#options;
-    const now = clock();
-    forgetBefore(entry, now - window);
-    const [oldest = now] = entry.failedAt;
-    if (entry.failedAt.length >= failures) {
-      const wait = Math.max(1, Math.ceil((oldest + window - now) / 1000));
+  /** Whether an attempt is allowed; does not count it. */
+  check(key: string): AttemptCheck {
+    const failed = this.#failed.used(key);
+    if (failed >= this.#most) {
+      const wait = Math.max(1, Math.ceil(this.#failed.wait(key) / 1000));
       return { kind: "exhausted", retryAfterSeconds: wait };
     }
-    return { kind: entry.failedAt.length + entry.pending >= failures ? "busy" : "granted" };
+    return { kind: failed + this.#running.used(key) >= this.#most ? "busy" : "allowed" };
   }
 
-  /** Records the start of an attempt; {@link end} must follow. */
-  begin(key: string): void {
-    const entry = this.#entries.get(key) ?? this.#add(key);
-    entry.pending += 1;
+  /** Counts an attempt that begins. */
+  begin(key: string): EndAttempt {
+    const running = this.#running.take(key);
+    return (outcome) => {
+      running[Symbol.dispose]();
+      if (outcome === "failed") this.#failed.take(key);
+    };
   }
-
-  /** Records the result of an attempt. */
-  end(key: string, outcome: "failed" | "passed"): void {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return;
-    entry.pending -= 1;
-    this.#entries.delete(key);
-    if (outcome === "failed") entry.failedAt.push(this.#options.clock());
-    if (entry.pending > 0 || entry.failedAt.length > 0) this.#entries.set(key, entry);
-  }
-
-  #add(key: string): FailedAttempts {
-    if (this.#entries.size >= this.#options.keys) this.#makeRoom();
-    const entry: FailedAttempts = { failedAt: [], pending: 0 };
-    this.#entries.set(key, entry);
-    return entry;
-  }
-
-  /** Running attempts stay; the queue of passwords bounds their number. */
-  #makeRoom(): void {
-    for (const [key, { pending }] of this.#entries) {
-      if (pending > 0) continue;
-      this.#entries.delete(key);
-      return;
-    }
-  }
-}
-
-function forgetBefore({ failedAt }: FailedAttempts, time: number): void {
-  const kept = failedAt.findIndex((failed) => failed > time);
-  failedAt.splice(0, kept < 0 ? failedAt.length : kept);
 }
 
 /** How long refusals are counted before they are written, in milliseconds. */

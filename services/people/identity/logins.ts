@@ -1,6 +1,6 @@
 import { TooMany, Unauthorized, Unavailable } from "../../kernel/errors.ts";
 import type { Account, AccountDirectory, AccountKind } from "./accounts.ts";
-import { AttemptLimit, type LoginMethod, placeOf, type Refusals } from "./attempts.ts";
+import { AttemptQuota, type LoginMethod, placeOf, type Refusals } from "./attempts.ts";
 import { foldCase, isLoopback } from "../../engines/irc/mod.ts";
 import type { Passwords } from "./passwords.ts";
 import {
@@ -87,8 +87,8 @@ export class Logins {
   readonly #passwords: Passwords;
   readonly #scram: ScramVerifiers;
   readonly #refusals: Refusals;
-  readonly #perAccount: AttemptLimit;
-  readonly #perPlace: AttemptLimit;
+  readonly #perAccount: AttemptQuota;
+  readonly #perPlace: AttemptQuota;
 
   constructor(options: LoginsOptions) {
     const { accounts, passwords, scram, refusals, attempts, window, clock } = options;
@@ -97,8 +97,8 @@ export class Logins {
     this.#scram = scram;
     this.#refusals = refusals;
     const limit = { window, clock, keys: REMEMBERED };
-    this.#perAccount = new AttemptLimit({ ...limit, failures: attempts });
-    this.#perPlace = new AttemptLimit({ ...limit, failures: attempts * ACCOUNTS_PER_PLACE });
+    this.#perAccount = new AttemptQuota({ ...limit, failures: attempts });
+    this.#perPlace = new AttemptQuota({ ...limit, failures: attempts * ACCOUNTS_PER_PLACE });
   }
 
   /**
@@ -230,16 +230,15 @@ export class Logins {
       this.#accounts.find(name)?.id === browser.account;
     const place = isKnown ? browser.id : placeOf(address);
     const pair = `${place} ${foldCase(name).slice(0, NAME_LENGTH)}`;
-    const permit = this.#perAccount.permit(pair);
-    if (permit.kind === "exhausted") return { ...permit, kind: "throttled" };
+    const own = this.#perAccount.check(pair);
+    if (own.kind === "exhausted") return { ...own, kind: "throttled" };
     if (lock.fitsAtOnce()) return accepted(lock.open());
 
-    const overall = isLoopback(address) ? permit : this.#perPlace.permit(place);
+    const overall = isLoopback(address) ? own : this.#perPlace.check(place);
     if (overall.kind === "exhausted") return { ...overall, kind: "throttled" };
-    if (permit.kind === "busy" || overall.kind === "busy") return { kind: "unavailable" };
+    if (own.kind === "busy" || overall.kind === "busy") return { kind: "unavailable" };
 
-    this.#perAccount.begin(pair);
-    this.#perPlace.begin(place);
+    const ends = [this.#perAccount.begin(pair), this.#perPlace.begin(place)];
     let outcome: LoginOutcome<Accepted> = { kind: "unavailable" };
     try {
       const right = await lock.fits(place);
@@ -247,9 +246,7 @@ export class Logins {
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
     } finally {
-      const ended = outcome.kind === "refused" ? "failed" : "passed";
-      this.#perAccount.end(pair, ended);
-      this.#perPlace.end(place, ended);
+      for (const end of ends) end(outcome.kind === "refused" ? "failed" : "passed");
     }
     return outcome;
   }

@@ -16,7 +16,7 @@ export {
   type Secret,
 } from "./accounts.ts";
 export {
-  AttemptLimit,
+  AttemptQuota,
   type LoginMethod,
   placeOf,
   type Refusal,

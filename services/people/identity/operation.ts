@@ -2,6 +2,10 @@ import { z } from "zod";
 import { Invalid, type ServiceError } from "../../kernel/errors.ts";
 import { describeIssue } from "../../kernel/validation/mod.ts";
 import { bounded, closed } from "../../kernel/validation/schemas.ts";
+import type { CommandDeclaration } from "./command_declaration.ts";
+import type { ToolDeclaration } from "./tool_declaration.ts";
+
+export type { ToolAdvice, ToolDeclaration, ToolHints, ToolList } from "./tool_declaration.ts";
 
 /** What an answer of an operation holds. */
 export interface Shown<Schema extends z.ZodType = z.ZodType> {
@@ -61,6 +65,10 @@ export interface Declaration<
   /** What has happened if it answers nothing; 204 over HTTP. */
   readonly done?: string | Omit<Shown, "schema">;
   readonly refusals?: readonly Refusal[];
+  /** The tool for models that shows it as it is. */
+  readonly mcp?: ToolDeclaration;
+  /** The commands that call it. */
+  readonly cli?: CommandDeclaration | readonly CommandDeclaration[];
 }
 
 /** The outcome of an operation that made something. */

@@ -66,6 +66,18 @@ export const listTokens = serverOperation({
   summary: "List all tokens, without the tokens themselves",
   input: z.object({}),
   ok: { schema: z.array(tokenSchema), description: "The tokens, oldest first" },
+  cli: {
+    at: "token list",
+    about: "list all tokens without their secrets",
+    columns: [
+      "id",
+      "OWNER: {owner|project}",
+      "name",
+      "scopes",
+      'EXPIRES: {expires_at|"never"}',
+      'LAST USED: {last_used|"never"}',
+    ],
+  },
 }, async (services: TokenServices) => {
   const write = (token: Token) => JSON.stringify(withSlug(services, token));
   return new SerializedJson(await writeArray(await services.tokens.list(), write));
@@ -88,6 +100,12 @@ export const rotateApiToken = serverOperation({
   input: z.object({}),
   ok: { schema: apiTokenSchema, description: "The new API token" },
   refusals: [{ error: Conflict }, { error: Unavailable }],
+  cli: {
+    at: "token rotate",
+    about: "replace the API token and print the new one",
+    says: "{token}",
+    examples: [{ line: "token rotate", purpose: "Replace the token in data/api_token" }],
+  },
 }, async ({ operatorToken }: TokenServices, _input, { caller }) => ({
   token: await operatorToken.rotate(caller),
 }));

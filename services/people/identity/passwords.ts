@@ -1,11 +1,19 @@
 import { Unavailable } from "../../kernel/errors.ts";
-import { startThread, WorkerPool } from "../../kernel/worker_pool.ts";
+import {
+  processorTime,
+  startThread,
+  WorkerPool,
+  type WorkerPort,
+} from "../../kernel/worker_pool.ts";
 
 /** Passwords hashed at a time; each takes a core and 19 MiB for about 0.1 s. */
 const WORKERS = 2;
 
 /** Passwords that may wait for a worker; one more is refused, or replaces one. */
 const MAX_WAITING = 64;
+
+/** How long a password may take a worker, in milliseconds: others' hashes may cost more than ours. */
+const LIMIT_MS = 60_000;
 
 /** Longest password, in UTF-16 units: a longer one only costs time to hash. */
 export const MAX_PASSWORD_LENGTH = 1024;
@@ -24,21 +32,32 @@ export function isPasswordHash(text: string): boolean {
  */
 export class Passwords {
   readonly #cost: PasswordCosts["argon2"];
-  readonly #pool = new WorkerPool<PasswordRequest, PasswordAnswer>({
-    start: startPasswordWorker,
-    workers: WORKERS,
-    maxWaiting: MAX_WAITING,
-    // A sender of many passwords makes room for others.
-    displaces: true,
-    full: tooMany,
-    closed: () => new Unavailable("Passwords are no longer checked"),
-    lost: cannotCheck,
-    unusable: cannotCheck,
-  });
+  readonly #pool: WorkerPool<PasswordRequest, PasswordAnswer>;
+  readonly #limitMs: number;
 
-  /** @param cost what a new hash costs. */
-  constructor(cost: PasswordCosts["argon2"] = PASSWORD_COSTS.argon2) {
+  /**
+   * @param cost what a new hash costs
+   * @param options how to start a worker, and how long it may take for a password, in milliseconds
+   */
+  constructor(
+    cost: PasswordCosts["argon2"] = PASSWORD_COSTS.argon2,
+    options: { readonly startWorker?: () => WorkerPort; readonly limitMs?: number } = {},
+  ) {
+    const { startWorker = startPasswordWorker, limitMs = LIMIT_MS } = options;
     this.#cost = cost;
+    this.#limitMs = limitMs;
+    this.#pool = new WorkerPool({
+      start: startWorker,
+      workers: WORKERS,
+      maxWaiting: MAX_WAITING,
+      // A sender of many passwords makes room for others.
+      displaces: true,
+      computed: processorTime,
+      full: tooMany,
+      closed: () => new Unavailable("Passwords are no longer checked"),
+      lost: cannotCheck,
+      unusable: cannotCheck,
+    });
   }
 
   /** The passwords that workers hash, and that wait for one. */
@@ -50,12 +69,12 @@ export class Passwords {
    * Hashes a password; returns the PHC string format.
    *
    * @param from as for {@linkcode verify}
-   * @throws Unavailable if too many passwords wait
+   * @throws Unavailable if too many passwords wait, or no worker answers in time
    */
   async hash(password: string, from = ""): Promise<string> {
     const normalized = password.normalize("NFC");
     const request = { kind: "hash", password: normalized, cost: this.#cost } as const;
-    const answer = await this.#pool.call(request, { key: from });
+    const answer = await this.#call(request, from);
     if (answer.kind !== "hash") throw unexpected();
     return answer.hash;
   }
@@ -66,7 +85,7 @@ export class Passwords {
    * @param hash the expected hash, or null for an unknown name: the answer is then no, and takes
    * the same time
    * @param from who sent it, such as a network: a sender of many passwords makes room for others
-   * @throws Unavailable if too many passwords wait
+   * @throws Unavailable if too many passwords wait, or no worker answers in time
    */
   async verify(password: string, hash: string | null, from = ""): Promise<boolean> {
     if (password === "" || password.length > MAX_PASSWORD_LENGTH) return false;
@@ -76,9 +95,13 @@ export class Passwords {
     }
     const normalized = password.normalize("NFC");
     const request = { kind: "verify", password: normalized, hash } as const;
-    const answer = await this.#pool.call(request, { key: from });
+    const answer = await this.#call(request, from);
     if (answer.kind !== "verify") throw unexpected();
     return answer.matches;
+  }
+
+  #call(request: PasswordRequest, from: string): Promise<PasswordAnswer> {
+    return this.#pool.call(request, { key: from, limitMs: this.#limitMs });
   }
 
   /** Ends the workers. Rejects every check that still waits. */

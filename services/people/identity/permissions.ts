@@ -18,10 +18,11 @@ export type Visibility = "public" | "internal" | "private";
  * - `coordination`: agents, channels and messages: used by agents
  * - `questions`: questions to people, and what waits for somebody; agents ask, people answer
  * - `models`: language models, which cost money
+ * - `projects`: what somebody does in all projects, each of which decides on its own
  * - `project`: a repository and everything that belongs to it
  */
 export type Resource = {
-  readonly kind: "server" | "coordination" | "questions" | "models";
+  readonly kind: "server" | "coordination" | "questions" | "models" | "projects";
   /** Whether a web page asks, where a session has the rights of its account. */
   readonly isAtPage?: boolean;
 } | {
@@ -54,6 +55,15 @@ const SCOPES_NEEDED: Record<Resource["kind"], Partial<Record<Action, ScopesNeede
   models: {
     read: { agent: "write", adminToken: "read" },
     write: { agent: "write", adminToken: "admin" },
+  },
+  projects: {
+    read: {
+      agent: "read",
+      person: "read",
+      adminToken: "read",
+      session: "read",
+      projectToken: "read",
+    },
   },
   project: {
     read: {

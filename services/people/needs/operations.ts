@@ -45,6 +45,23 @@ export const listNeeds = serverOperation({
     }).meta({ id: "Needs" }),
     description: "A page of what waits",
   },
+  cli: {
+    at: "needs",
+    about: "list what waits for somebody, and who must act",
+    options: {
+      limit: { flags: "-n, --lines <count>", about: "most entries to list", default: MAX_NEEDS },
+      offset: null,
+    },
+    items: "needs",
+    columns: [
+      "WHAT: {id}",
+      "WHO MUST ACT: {actors:commas|group}",
+      "WHY: {why:line}",
+      "SINCE: {since:time}",
+      "TITLE: {title:line}",
+    ],
+    examples: [{ line: "needs", purpose: "See what waits, and for whom" }],
+  },
 }, async ({ needs }: { readonly needs: Needs }, asked, { caller }) => {
   const { limit = DEFAULT_NEEDS, offset = 0 } = asked;
   const page = await needs.list(caller.principal, { limit, offset });

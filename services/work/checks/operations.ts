@@ -24,6 +24,24 @@ export const reportCheck = operation(
     http: "POST /api/status",
     needs: "status",
     callers: "no session",
+    mcp: {
+      name: "report_ci_status",
+      about: "Reports the result of a check (CI) that you ran on a check-in. It replaces the " +
+        "earlier report of the same context. Report only what you really ran. A required check counts " +
+        "from a project token or from those whom its rule names, never for your own work.",
+      takes: {
+        checkin: "The check-in: its hash or a prefix of it",
+        context: "The name of the check, such as ci/build",
+        state: "The result",
+        description: "What came out, in a line",
+        target_url: "A page with the details",
+      },
+      hints: { idempotentHint: true },
+      advice: {
+        notFound:
+          "Give a hash: get_workspace shows the tip of a workspace, and get_timeline check-ins",
+      },
+    },
     summary:
       "Report the result of a check (CI) on a check-in; it replaces an earlier one of the same context",
     input: reportSchema,
@@ -50,6 +68,15 @@ export const reportCheck = operation(
 export const getCheckinStatus = operation({
   http: "GET /api/status",
   needs: "read",
+  mcp: {
+    name: "get_ci_status",
+    about:
+      "Shows the checks (CI) of a check-in: the newest report of each. Use it before you ask " +
+      "for a review or merge.",
+    takes: { checkin: "Hash, prefix of it, branch or tag; workspace/NAME" },
+    cuts: ["checks"],
+    advice: { notFound: "get_timeline lists check-ins" },
+  },
   summary: "The checks of a check-in",
   input: z.object({
     checkin: z.string({ error: "checkin parameter required" }).min(1, {

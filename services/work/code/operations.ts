@@ -31,6 +31,13 @@ import {
 export const listBranches = operation({
   http: "GET /api/branches",
   needs: "read",
+  mcp: {
+    name: "list_branches",
+    about: "Lists the branches, open and closed, the one with the newest check-in first. A " +
+      "workspace is the branch workspace/NAME.",
+    takes: {},
+    list: { field: "branches", noun: "branches", limit: 100 },
+  },
   summary: "All branches, open and closed, the one with the newest check-in first",
   input: z.object({
     divergence: z.enum(["true", "false"]).optional().meta({
@@ -51,6 +58,12 @@ export const listBranches = operation({
 export const listTags = operation({
   http: "GET /api/tags",
   needs: "read",
+  mcp: {
+    name: "list_tags",
+    about: "Lists the tags of check-ins, newest first. For versions with notes and files, use " +
+      "list_releases.",
+    list: { field: "tags", noun: "tags", limit: 100 },
+  },
   summary: "All tags, newest first",
   input: z.object({}),
   ok: { schema: tagsSchema, description: "The tags" },
@@ -60,6 +73,16 @@ export const listTags = operation({
 export const createTag = operation({
   http: "POST /api/tags",
   needs: "write",
+  mcp: {
+    name: "create_tag",
+    about: "Tags a check-in. For a version with notes, use create_release, which makes its tag.",
+    takes: {
+      name: "Letters, digits and . _ + -, such as v1.2.0",
+      checkin: "Hash, branch or tag; the tip of the main branch if absent",
+      message: "A note",
+    },
+    advice: { notFound: "get_timeline lists check-ins", conflict: "list_tags shows the tags" },
+  },
   summary: "Tag a check-in",
   input: newTagSchema,
   bodyName: "TagRequest",
@@ -122,6 +145,14 @@ const conditions = {
 export const getTimeline = operation({
   http: "GET /api/timeline",
   needs: "read",
+  mcp: {
+    name: "get_timeline",
+    about: "Lists check-ins, newest first. Use it to see what others did lately; then " +
+      "get_checkin or get_diff shows one in detail.",
+    takes: { branch: "Only check-ins of this branch; all if empty" },
+    list: { field: "checkins", noun: "check-ins", limit: 25 },
+    advice: { notFound: "list_branches names the branches" },
+  },
   summary: "Check-ins, newest first",
   input: z.object({
     ...pageParameters,

@@ -52,6 +52,10 @@ export const deleteMirror = operation({
   summary: "End the mirror of a project; the remote stays as it is",
   input: z.object({}),
   done: "Removed",
+  cli: {
+    at: "project mirror remove <project>",
+    about: "end the mirror; project and remotes stay as they are",
+  },
 }, async ({ hosting: { mirrors } }: MirrorServices, _input, { project, caller }) => {
   await mirrors.remove(project, caller);
   return undefined;
@@ -64,4 +68,9 @@ export const runMirror = operation({
   input: z.object({}),
   ok: { schema: mirrorSchema, description: "Queued" },
   isAccepted: true,
+  cli: {
+    at: "project mirror run <project>",
+    about: "run it now",
+    says: 'The mirror runs; "muster project mirror show {project}" shows how it ended',
+  },
 }, ({ hosting: { mirrors } }: MirrorServices, _input, { project }) => mirrors.run(project));

@@ -48,12 +48,11 @@ export function actorOf(
   named: string | null | undefined,
   accounts: Pick<AccountDirectory, "find">,
 ): Actor {
-  const { kind, id } = principal;
+  const { kind } = principal;
   if (kind === "guest" || kind === "bot") throw new Unauthorized("This needs a credential");
   const name = named?.trim() || principal.name;
   if (foldCase(name) === foldCase(principal.name)) {
-    const key = id ?? (kind === "project" ? `token:${principal.tokenId}` : kind);
-    return { key, name: principal.name, kind };
+    return { key: actorKeyOf(principal), name: principal.name, kind };
   }
   if (!isAdmin) {
     throw new Forbidden(`You are "${principal.name}" and cannot act as "${name}"`);
@@ -62,6 +61,11 @@ export function actorOf(
   if (account === null) return { key: `name:${foldCase(name)}`, name, kind: "name" };
   halts?.requireGoingById(account.id);
   return { key: account.id, name: account.name, kind: account.kind };
+}
+
+/** The key under which what a principal does in projects is kept. */
+export function actorKeyOf({ id, kind, tokenId }: Principal): string {
+  return id ?? (kind === "project" ? `token:${tokenId}` : kind);
 }
 
 /**

@@ -43,6 +43,16 @@ export const listProjects = serverOperation({
   summary: "List the projects",
   input: z.object({}),
   ok: { schema: z.array(projectRecordSchema), description: "The projects, by slug" },
+  cli: {
+    at: "project list",
+    about: "list the projects",
+    columns: [
+      "PROJECT: {slug}",
+      "VISIBILITY: {visibility}{archived?, archived}",
+      "STARS: {star_count}",
+      "name",
+    ],
+  },
 }, async ({ hosting: { projects } }: ProjectServices) => {
   const write = (held: Parameters<typeof viewOf>[0]) => JSON.stringify(viewOf(held));
   return new SerializedJson(await writeArray(projects.all(), write));
@@ -63,6 +73,21 @@ export const createProject = serverOperation(
     },
     created: theProject,
     refusals: [contradicts],
+    cli: {
+      at: "project create <project:slug>",
+      about: "make a project with an empty repository",
+      aliases: ["add"],
+      options: {
+        name: { flags: "--name <name>", about: "its display name" },
+        description: "its description",
+        visibility: {
+          flags: "--visibility <who>",
+          about: "who may read it (default: private, only its members)",
+        },
+        agents_md: "add AGENTS.md, which tells agents how to work in the project",
+      },
+      says: 'The project "{slug}" is {visibility}',
+    },
   },
   async ({ hosting: { projects } }: ProjectServices, request, { caller }) =>
     new Created(viewOf(await projects.create(request, caller))),
@@ -88,6 +113,20 @@ export const changeProject = serverOperation(
     example: { archived: true },
     ok: theProject,
     refusals: [unknown, { error: Unavailable }],
+    cli: [
+      {
+        at: "project archive <project:slug>",
+        about: "make a project read-only",
+        options: null,
+        sends: { archived: true },
+      },
+      {
+        at: "project unarchive <project:slug>",
+        about: "make an archived project writable again",
+        options: null,
+        sends: { archived: false },
+      },
+    ],
   },
   async ({ hosting: { projects } }: ProjectServices, { slug, ...change }, { caller }) =>
     viewOf(await projects.change(slug, change, caller)),
@@ -100,6 +139,11 @@ export const deleteProject = serverOperation({
   input: bySlug,
   done: "Removed",
   refusals: [unknown, contradicts],
+  cli: {
+    at: "project remove <project:slug>",
+    about: "remove a project; its repository file is moved aside, and erased later",
+    aliases: ["delete"],
+  },
 }, async ({ hosting: { projects } }: ProjectServices, { slug }, { caller }) => {
   await projects.remove(slug, caller);
 });
@@ -112,6 +156,15 @@ export const acceptRepository = serverOperation({
   input: bySlug,
   done: "Accepted",
   refusals: [unknown, contradicts, { error: TimedOut }],
+  cli: {
+    at: "project accept <project:slug>",
+    about: "accept a repository file that lacks what the server has received",
+    says: 'The project "{slug}" is served with the repository file that it has',
+    notes: [
+      "A project with such a file, as from an older backup, answers 503 until then. What the " +
+      "file lacks is lost, unless somebody pushes it again with fossil.",
+    ],
+  },
 }, async ({ hosting: { projects, repositories } }: ProjectServices, { slug }, { caller }) => {
   await repositories.accept(projects.require(slug).project, caller);
 });
@@ -124,6 +177,11 @@ export const listProjectMembers = serverOperation(
     input: bySlug,
     ok: { schema: z.array(memberSchema), description: "The members, by name" },
     refusals: [unknown],
+    cli: {
+      at: "project member list <project:slug>",
+      about: "list a project's members",
+      columns: ["name", "kind", "role"],
+    },
   },
   async ({ hosting: { projects } }: ProjectServices, { slug }) =>
     new SerializedJson(await writeArray(projects.members(projects.require(slug)), JSON.stringify)),
@@ -139,6 +197,14 @@ export const setProjectMember = serverOperation({
   ok: { schema: memberSchema, description: "Changed" },
   created: { schema: memberSchema, description: "Added" },
   refusals: [unknown, contradicts],
+  cli: {
+    at: "project member add <project:slug> <account:name> <role>",
+    about: "set the role of an account in a project",
+    aliases: ["set"],
+    examples: [
+      { line: "project member add website scout write", purpose: "Let scout commit" },
+    ],
+  },
 }, async ({ hosting: { projects } }: ProjectServices, { slug, name, role }, { caller }) => {
   const { member, isNew } = await projects.setMember(slug, name, role, caller);
   return isNew ? new Created(member) : member;
@@ -151,6 +217,11 @@ export const removeProjectMember = serverOperation({
   input: byMember,
   done: "Removed",
   refusals: [unknown],
+  cli: {
+    at: "project member remove <project:slug> <account:name>",
+    about: "remove a member from a project",
+    aliases: ["delete"],
+  },
 }, async ({ hosting: { projects } }: ProjectServices, { slug, name }, { caller }) => {
   await projects.removeMember(slug, name, caller);
 });

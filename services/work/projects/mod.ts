@@ -3,7 +3,14 @@
  * tickets, workspaces and the rest plug in.
  */
 export { accessOf, accessProject, mayRead, type ProjectAccess, requireCall } from "./access.ts";
-export { accountKeyOf, type ActingCaller, type Actor, actorOf, hasEnded } from "./actors.ts";
+export {
+  accountKeyOf,
+  type ActingCaller,
+  type Actor,
+  actorKeyOf,
+  actorOf,
+  hasEnded,
+} from "./actors.ts";
 export { type Answer, type NewAnswer, RepositoryAnswers } from "./answers.ts";
 export { type OpenFile, readPart } from "./downloads.ts";
 export { serviceErrorOf } from "./errors/mod.ts";

@@ -27,7 +27,8 @@ type OwnedOperation<Ok extends z.ZodType, New extends z.ZodType> =
 export function forOperator({ from, to, whose = "a project" }: OperatorPlace) {
   const owner = to.includes("{slug}") ? { slug: z.string() } : {};
   return <Ok extends z.ZodType, New extends z.ZodType>(operation: OwnedOperation<Ok, New>) => {
-    const { needs: _, callers: __, http, summary, refusals = [], ...declared } = operation.declared;
+    const { needs: _, callers: __, cli: ___, http, summary, refusals = [], ...declared } =
+      operation.declared;
     const { input, bodyField, bodyName } = declared;
     const isBody = declared.example !== undefined && bodyField === undefined &&
       !http.includes("{");

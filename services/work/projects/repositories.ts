@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Database } from "../../engines/database/mod.ts";
-import { Conflict, Unavailable } from "../../kernel/errors.ts";
+import { Conflict, NotFound, Unavailable } from "../../kernel/errors.ts";
 import type { Origin } from "../../engines/events/mod.ts";
 import type {
   ImportReport,
@@ -24,16 +24,15 @@ import { Intentions, type RegisteredKind, type Stamp } from "./intentions.ts";
 import { OlderCopies } from "./older_copies.ts";
 import { openPool } from "./pool.ts";
 import { StorageQuotas } from "./quotas.ts";
-import { markOf } from "./push_marks.ts";
+import { markOf, type ReceptionObserver } from "./reception.ts";
 import { ReceivedPlaces } from "./received_places.ts";
-import type { ReceptionObserver } from "./reception.ts";
 import type { Project } from "./records.ts";
 import { type ImportSource, RepositoryFiles } from "./repository_files.ts";
-import { SearchIndexes } from "./search_indexes.ts";
 import { Reconciliation } from "./reconciliation.ts";
 import { Takeovers } from "./takeovers.ts";
 import { BoundedMap } from "../../kernel/bounded_map.ts";
 import { stateOfFileNow } from "./file_states.ts";
+import { searchIndexPath } from "../../engines/fossil/front/mod.ts";
 
 /** The writes of one project: one at a time, and so many that wait. */
 const WRITES = {
@@ -514,5 +513,45 @@ class KeptReads<Value> {
     const value = await this.#files.use(project, this.#read);
     if (state !== null) this.#known.set(project.id, { state, value });
     return value;
+  }
+}
+
+/** Builds and updates search indexes in the background, one after the other. */
+class SearchIndexes {
+  readonly #files: RepositoryFiles;
+  readonly #log: Log;
+  /** Projects whose update runs or waits, by id. */
+  readonly #waiting = new Set<string>();
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: { readonly files: RepositoryFiles; readonly log: Log }) {
+    this.#files = options.files;
+    this.#log = options.log;
+  }
+
+  /** Updates the index of a project in the background, unless that is due already. */
+  update(project: Pick<Project, "id" | "slug">): void {
+    if (this.#waiting.has(project.id)) return;
+    this.#waiting.add(project.id);
+    this.#last = this.#last.then(() => this.#update(project));
+  }
+
+  /** Builds the index of a project in the background if there is none. */
+  async buildIfMissing(project: Pick<Project, "id" | "slug">): Promise<void> {
+    const path = searchIndexPath(this.#files.pathOf(project));
+    const isMissing = await Deno.stat(path).then(() => false, () => true);
+    if (isMissing) this.update(project);
+  }
+
+  async #update(project: Pick<Project, "id" | "slug">): Promise<void> {
+    try {
+      await this.#files.use(project, (repository) => repository.updateIndex());
+    } catch (error) {
+      // The next search updates the index.
+      if (error instanceof NotFound || error instanceof Unavailable) return;
+      this.#log.warn("A search index cannot be updated", { slug: project.slug, error });
+    } finally {
+      this.#waiting.delete(project.id);
+    }
   }
 }

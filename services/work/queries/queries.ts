@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { Forbidden, Invalid, TimedOut, TooMany, Unavailable } from "../../kernel/errors.ts";
 import {
   longestFor,
+  MAX_LINE,
   QUERY_COMMAND,
   type QueryAnswer,
   type QueryLimits,
@@ -9,9 +10,11 @@ import {
   type QueryResult,
 } from "../../engines/fossil/sql/mod.ts";
 import { type Caller, isOverseer, quotaFor } from "../../people/identity/mod.ts";
+import { ProcessPort } from "../../kernel/process_port.ts";
 import { Semaphore } from "../../kernel/semaphore.ts";
 import type { Log } from "../../kernel/log.ts";
 import { ownProgram } from "../../kernel/version.ts";
+import { WorkerPool, type WorkerPort } from "../../kernel/worker_pool.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 
@@ -34,15 +37,15 @@ const MAX_PER_CALLER = 4;
 /** After how many seconds to try again. */
 const RETRY_SECONDS = 5;
 
-/** How much longer the process may take than its statement: it has to start. */
+/** How much longer the process may take than its statement, in milliseconds. */
 const START_ALLOWANCE = 5000;
 
 interface SqlQueriesOptions {
   readonly repositories: Pick<ProjectRepositories, "files">;
   readonly scheduler: Scheduler;
   readonly log: Log;
-  /** Default: this program, started again. */
-  readonly start?: StartQuery;
+  /** Starts the process that queries a file; default: this program, started again. */
+  readonly start?: (repository: string) => WorkerPort;
   /** What one statement may cost; default: {@link QUERY_LIMITS}. */
   readonly limits?: QueryLimits;
 }
@@ -123,37 +126,41 @@ export class SqlQueries {
     }
   }
 
-  /** Runs the process, and kills it at its limit. */
+  /** Runs a process for one statement, and kills it at its limit. */
   async #execute({ project, sql }: SqlQuery, signal: AbortSignal): Promise<QueryAnswer> {
-    const { repositories, scheduler, log, start = startQuery } = this.#options;
+    const { repositories, scheduler, start = startQuery } = this.#options;
     const { limits = QUERY_LIMITS } = this.#options;
     const path = repositories.files.pathOf(project);
-    if (signal.aborted) throw ended();
-    const request = { path, sql, limits };
-    const process = startOrExplain(() => start(request), log);
-    const kill = () => process.kill();
-    signal.addEventListener("abort", kill, { once: true });
-    const cancel = scheduler.after(longestFor(limits.milliseconds) + START_ALLOWANCE, kill);
+    const pool = new WorkerPool<QueryRequest, QueryAnswer>({
+      start: () => this.#startOrExplain(() => start(path)),
+      cancelEnds: true,
+      full: tooMany,
+      lost: () => {
+        const seconds = limits.milliseconds / 1000;
+        return new TimedOut(`The statement took longer than ${seconds} seconds and was ended`);
+      },
+      unusable: () => new Unavailable("This server cannot run SQL statements at the moment"),
+      closed: ended,
+      now: () => scheduler.steady(),
+      after: (ms, task) => scheduler.after(ms, task),
+    });
     try {
-      const answer = await process.answer;
-      if (answer !== null) return answer;
-      if (signal.aborted) throw ended();
-      throw new TimedOut(
-        `The statement took longer than ${limits.milliseconds / 1000} seconds and was ended`,
-      );
+      const limitMs = longestFor(limits.milliseconds) + START_ALLOWANCE;
+      return await pool.call({ path, sql, limits }, { signal, limitMs });
+    } catch (error) {
+      throw signal.aborted ? ended() : error;
     } finally {
-      cancel();
-      signal.removeEventListener("abort", kill);
+      pool.close();
     }
   }
-}
 
-function startOrExplain<Process>(start: () => Process, log: Log): Process {
-  try {
-    return start();
-  } catch (error) {
-    log.error("The process of a SQL statement cannot be started", { error });
-    throw new Unavailable("This server cannot run SQL statements: it may not start processes");
+  #startOrExplain(start: () => WorkerPort): WorkerPort {
+    try {
+      return start();
+    } catch (error) {
+      this.#options.log.error("The process of a SQL statement cannot be started", { error });
+      throw new Unavailable("This server cannot run SQL statements: it may not start processes");
+    }
   }
 }
 
@@ -184,19 +191,10 @@ function rowsOf(answer: QueryAnswer): QueryResult {
   }
 }
 
-/** Runs a query in a process of its own. */
-export interface QueryProcess {
-  /** The answer; null if the process ended without one. */
-  readonly answer: Promise<QueryAnswer | null>;
-  /** Ends the process at once, whatever it does. */
-  kill(): void;
-}
-
-/** Starts the process of a query. */
-export type StartQuery = (request: QueryRequest) => QueryProcess;
-
 /** Where the process begins if muster runs from the tree. */
 const MAIN = new URL("../../engines/fossil/sql/query_main.ts", import.meta.url);
+/** What its thread imports: its folder, and the protocol. */
+const MODULES = [".", "../../../kernel/serve_calls.ts"].map((path) => new URL(path, MAIN));
 
 /** Megabytes of JavaScript's memory: an answer is at most a few. */
 const HEAP_MEGABYTES = 128;
@@ -210,9 +208,9 @@ const ENVIRONMENT = ["DENO_DIR", "HOME", "TMPDIR", "XDG_CACHE_HOME"];
  *
  * @throws {Deno.errors.NotCapable} This process may not start others.
  */
-function startQuery(request: QueryRequest): QueryProcess {
+function startQuery(repository: string): WorkerPort {
   const process = new Deno.Command(ownProgram(), {
-    args: Deno.build.standalone ? [QUERY_COMMAND] : treeArguments(request.path),
+    args: Deno.build.standalone ? [QUERY_COMMAND] : treeArguments(repository),
     clearEnv: true,
     env: Object.fromEntries(
       ENVIRONMENT.flatMap((name) => {
@@ -224,21 +222,12 @@ function startQuery(request: QueryRequest): QueryProcess {
     stdout: "piped",
     stderr: "null",
   }).spawn();
-  return {
-    answer: exchange(process, request),
-    kill: () => {
-      try {
-        process.kill("SIGKILL");
-      } catch {
-        // It has ended already.
-      }
-    },
-  };
+  return new ProcessPort(process, MAX_LINE);
 }
 
 function treeArguments(repository: string): string[] {
   const files = [repository, `${repository}-wal`, `${repository}-shm`];
-  const readable = [...files, fileURLToPath(new URL(".", MAIN))].map((path) =>
+  const readable = [...files, ...MODULES.map((url) => fileURLToPath(url))].map((path) =>
     path.replaceAll(",", ",,")
   );
   return [
@@ -252,21 +241,4 @@ function treeArguments(repository: string): string[] {
     `--v8-flags=--max-old-space-size=${HEAP_MEGABYTES}`,
     fileURLToPath(MAIN),
   ];
-}
-
-/** Standard input stays open as long as this process lives; the query's process watches it. */
-async function exchange(
-  process: Deno.ChildProcess,
-  request: QueryRequest,
-): Promise<QueryAnswer | null> {
-  const writer = process.stdin.getWriter();
-  try {
-    await writer.write(new TextEncoder().encode(`${JSON.stringify(request)}\n`));
-  } catch {
-    // It has ended; its status tells.
-  }
-  const text = await new Response(process.stdout).text();
-  const { success } = await process.status;
-  await writer.close().catch(() => {});
-  return success ? JSON.parse(text) : null;
 }

@@ -46,6 +46,12 @@ function viewerOf({ access }: OperationCall) {
 export const listReleases = operation({
   http: "GET /api/releases",
   needs: "read",
+  mcp: {
+    name: "list_releases",
+    about: "Lists the releases with their notes and files, newest first.",
+    takes: {},
+    list: { field: "releases", noun: "releases", limit: 25 },
+  },
   summary: "The releases with their files; drafts only with the right to write",
   input: z.object(htmlParameter),
   ok: { schema: releaseListSchema, description: "The releases, newest first; at most 1000" },
@@ -58,6 +64,25 @@ export const listReleases = operation({
 export const createRelease = operation({
   http: "POST /api/releases",
   needs: "write",
+  mcp: {
+    name: "create_release",
+    about:
+      "Makes a release: a version with notes, and its tag. A draft is seen only by those who " +
+      "may write, and gets its tag when it is published.",
+    takes: {
+      tag_name: "Such as v1.2.0",
+      name: "By default, the tag's name",
+      body: "Notes, in Markdown",
+      checkin: "Hash, branch or tag; the tip of the main branch if absent",
+      is_prerelease: "Whether it is not meant for everybody yet",
+      is_draft: "Whether it is published later",
+    },
+    hides: ["body", "body_html", "assets"],
+    advice: {
+      notFound: "get_timeline lists check-ins",
+      conflict: "list_releases shows the releases",
+    },
+  },
   summary: "Make a release and its tag; a draft gets its tag when it is published",
   input: newReleaseSchema,
   bodyName: "ReleaseRequest",

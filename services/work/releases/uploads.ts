@@ -70,7 +70,7 @@ export interface UploadViewer {
 }
 
 /** A request that works on an upload. */
-interface Turn {
+interface RunningRequest {
   readonly ending: AbortController;
   readonly done: Promise<unknown>;
 }
@@ -79,7 +79,7 @@ interface Turn {
 export class Uploads {
   readonly #options: UploadsOptions;
   /** The last request of each upload. */
-  readonly #turns = new Map<string, Turn>();
+  readonly #turns = new Map<string, RunningRequest>();
   /** Projects that are moving to another node, by id. */
   readonly #held = new Set<string>();
   #cancelSweep: () => void = () => {};

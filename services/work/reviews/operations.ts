@@ -6,7 +6,7 @@ import { accountKeyOf, actorOf } from "../projects/mod.ts";
 import { Created, operation, type OperationCall } from "../projects/operation.ts";
 import { pageOf, pageParameters, rangeOf } from "../projects/schemas.ts";
 import { wholeNumber } from "../../kernel/validation/schemas.ts";
-import { generationField } from "../tickets/schemas.ts";
+import { generationField, OF_GENERATION } from "../tickets/schemas.ts";
 import type { LinePlace } from "../../engines/fossil/mod.ts";
 import type { LandingQueue, QueuedLanding } from "./landing_queue.ts";
 import type { ReviewMerges } from "./merges.ts";
@@ -58,6 +58,11 @@ const byNumber = z.object({
     .transform((id) => /^[1-9]\d{0,9}$/.test(String(id)) ? Number(id) : 0)
     .meta({ type: "integer", minimum: 1 }),
 });
+
+/** What tools say about the review that a call names. */
+const ofReview = { id: z.int().min(1).describe("The number of the review") };
+const OF_ROUND = "The round that you read: the call fails if a newer one has begun";
+const FIND = { notFound: "list_reviews shows the reviews" };
 
 /** A request that ends a review, or lets its workspace land. */
 const ending = byNumber.extend({ ...actingSchema.shape, generation: generationField });
@@ -214,6 +219,19 @@ export const dropReviewer = operation({
 export const commentOnReview = operation({
   http: "POST /api/reviews/{id}/comment",
   needs: "write",
+  mcp: {
+    name: "comment_review",
+    about: "Comments on a review, or on a line of its diff, without a verdict.",
+    takes: {
+      ...ofReview,
+      body: "The comment, in Markdown",
+      file_path: "The file, for a comment on a line",
+      line_number: z.int().min(1).optional().describe("The line, from 1"),
+      side: "Which side's line number; new if absent",
+    },
+    shows: ["id", "file_path", "line_number", "round"],
+    advice: FIND,
+  },
   summary: "Comment on a review, or on a line of it",
   input: byNumber.extend(newCommentSchema.shape),
   bodyName: "ReviewCommentRequest",
@@ -229,6 +247,18 @@ export const commentOnReview = operation({
 export const approveReview = operation({
   http: "POST /api/reviews/{id}/approve",
   needs: "write",
+  mcp: {
+    name: "approve_review",
+    about: "Approves the newest round of somebody else's review. Read its whole diff first " +
+      "(get_review) and name the round that you read. Then land_review or merge_workspace.",
+    takes: { ...ofReview, round: OF_ROUND, comment: "Becomes a comment of the review" },
+    hints: { idempotentHint: true },
+    advice: {
+      ...FIND,
+      conflict: "Read it again with get_review",
+      forbidden: "Another agent or a person with the right to write approves it",
+    },
+  },
   summary: "Approve the newest round of somebody else's review",
   input: byNumber.extend(verdictSchema.shape),
   bodyName: "ReviewApproval",
@@ -248,6 +278,18 @@ export const approveReview = operation({
 export const requestChanges = operation({
   http: "POST /api/reviews/{id}/request-changes",
   needs: "write",
+  mcp: {
+    name: "request_changes",
+    about: "Refuses the newest round of a review and says what to change; earlier approvals end. " +
+      "Its author is notified. Comments on lines go through comment_review first.",
+    takes: {
+      ...ofReview,
+      comment: verdictSchema.shape.comment.unwrap().describe("What must change"),
+      round: OF_ROUND,
+    },
+    hints: { idempotentHint: true },
+    advice: { ...FIND, conflict: "Read it again with get_review" },
+  },
   summary: "Request changes; withdraws the approvals",
   input: byNumber.extend(verdictSchema.shape),
   bodyName: "ReviewChangeRequest",
@@ -265,6 +307,13 @@ export const closeReview = operation({
   http: "POST /api/reviews/{id}/close",
   needs: "write",
   whileFull: true,
+  mcp: {
+    name: "close_review",
+    about: "Closes your review without merging it. It cannot be opened again.",
+    takes: { ...ofReview, generation: OF_GENERATION },
+    hints: { destructiveHint: true },
+    advice: FIND,
+  },
   summary: "Close a review without a merge; for its author, its workspace's owner and admins",
   input: ending,
   bodyName: "ReviewActor",
@@ -328,6 +377,12 @@ export const withdrawLanding = operation({
 export const listLandings = operation({
   http: "GET /api/landing",
   needs: "read",
+  mcp: {
+    name: "get_landing_queue",
+    about: "Shows the landing queue in its order, with the checks that are awaited, then the " +
+      "latest reviews that landed or came back, with the reason.",
+    list: { field: "landing", noun: "landings", limit: 25 },
+  },
   summary: "The landing queue in its order, then the latest ended landings",
   input: z.object(pageParameters),
   ok: { schema: landingListSchema, description: "The queue" },

@@ -2,9 +2,15 @@ import { type Change, Duplicate, type Statement } from "../../engines/database/m
 import { Conflict, Forbidden, NotFound } from "../../kernel/errors.ts";
 import { type Origin, SYSTEM } from "../../engines/events/mod.ts";
 import type { TicketRef } from "../../engines/fossil/mod.ts";
-import { type Caller, originOf } from "../../people/identity/mod.ts";
+import { type Caller, originOf, type Principal } from "../../people/identity/mod.ts";
 import { foldCase } from "../../engines/irc/mod.ts";
-import { type Project, projectEvent, type Reception } from "../projects/mod.ts";
+import {
+  accessOf,
+  type Project,
+  projectEvent,
+  type ReadsAnywhere,
+  type Reception,
+} from "../projects/mod.ts";
 import { newUlid } from "../../kernel/ulid.ts";
 import {
   ClaimBook,
@@ -141,6 +147,28 @@ export class Claims {
     return this.book.heldBy(accountId).filter((claim) => this.#leases.isLive(claim));
   }
 
+  /**
+   * The claims of an agent that hold now, in the projects that a reader may read, oldest first.
+   *
+   * @param nick compared without regard to case
+   * @throws NotFound if there is no such agent, or it is revoked
+   */
+  ofAgent(
+    nick: string,
+    reader: Principal,
+  ): readonly { readonly slug: string; readonly claim: Claim }[] {
+    const { accounts, projects } = this.#options;
+    const account = accounts.find(nick);
+    if (account?.kind !== "agent" || account.revokedAt !== null) {
+      throw new NotFound(`There is no agent "${nick}", or it is revoked`);
+    }
+    return this.heldBy(account.id).flatMap((claim) => {
+      const held = projects.get(claim.projectId);
+      const isReadable = held !== null && accessOf(held, reader).may("read");
+      return isReadable ? [{ slug: held.project.slug, claim }] : [];
+    });
+  }
+
   /** The claims of all projects that hold now. */
   *all(): Generator<Claim> {
     for (const claim of this.book.all()) if (this.#leases.isLive(claim)) yield claim;
@@ -172,9 +200,10 @@ export class Claims {
       readonly limit: number;
       readonly offset?: number;
     },
+    reads: Pick<ReadsAnywhere, "read"> = this.#options.repositories,
   ): Promise<{ readonly tickets: readonly TicketRef[]; readonly total: number }> {
     const without = [...this.list(project).map(({ ticket }) => ticket), ...this.struck(project)];
-    return this.#options.repositories.read(
+    return reads.read(
       project,
       (repository) =>
         repository.tickets({ limit, offset, without, ...(status === undefined ? {} : { status }) }),

@@ -78,6 +78,10 @@ export const submissionSchema = z.object({
   }).default([]).describe("Accounts that are asked for a verdict on the workspace's review"),
 });
 
+/** The generation of a claim, in words for a model. */
+export const OF_GENERATION =
+  "The generation of your claim: the call fails if the ticket has changed hands since";
+
 /** The field for the generation of a claim. */
 export const generationField = z.int().min(1).max(2 ** 31 - 1).optional().meta({
   description: "The generation of the claim under which you work; also as the header " +

@@ -33,6 +33,9 @@ const queued = {
   refusals: [{ error: Conflict }],
 } as const;
 
+/** What commands say of a delivery that waits. */
+const QUEUED = "The delivery {id} is queued";
+
 export const listWebhooks = operation(
   {
     http: "GET /api/webhooks",
@@ -40,6 +43,16 @@ export const listWebhooks = operation(
     summary: "List the webhooks of a project",
     input: z.object({}),
     ok: { schema: z.array(webhookSchema).readonly(), description: "The webhooks" },
+    cli: {
+      at: "project webhook list <project>",
+      about: "list a project's webhooks",
+      columns: [
+        "id",
+        "STATE: {active?on|off}[, fails since {failing_since}]",
+        'TYPES: {types:csv|"all"}',
+        "url",
+      ],
+    },
   },
   ({ hosting: { webhooks } }: WebhookServices, _input, { project }: OwnedCall) =>
     webhooks.list(project),
@@ -60,6 +73,22 @@ export const createWebhook = operation(
     example: { url: "https://ci.example/hooks/muster", types: ["checkin", "review"] },
     created: withSecret,
     refusals: [{ error: Conflict }],
+    cli: {
+      at: "project webhook add <project> <address:url>",
+      about: "post a project's events to a URL, and print the secret once",
+      aliases: ["create"],
+      options: {
+        types: {
+          flags: "--types <types>",
+          about: "names of events, separated by commas (default: all)",
+        },
+      },
+      fields: ["id", "secret"],
+      examples: [{
+        line: "project webhook add website https://ci.example/muster --types checkin,review",
+        purpose: "Post check-ins and reviews to a program",
+      }],
+    },
   },
   async ({ hosting: { webhooks } }: WebhookServices, input, { project, caller }: OwnedCall) =>
     new Created(await webhooks.create(project, input, caller)),
@@ -96,6 +125,11 @@ export const deleteWebhook = operation({
   summary: "Remove a webhook of a project, with its deliveries",
   input: byId,
   done: "Removed",
+  cli: {
+    at: "project webhook remove <project> <webhook:id>",
+    about: "remove a webhook with its deliveries",
+    aliases: ["delete"],
+  },
 }, async ({ hosting: { webhooks } }: WebhookServices, { id }, { project, caller }: OwnedCall) => {
   await webhooks.remove(project, id, caller);
   return undefined;
@@ -120,6 +154,11 @@ export const pingWebhook = operation(
     summary: "Send a test delivery to a webhook of a project",
     input: byId,
     ...queued,
+    cli: {
+      at: "project webhook ping <project> <webhook:id>",
+      about: "send a test delivery",
+      says: QUEUED,
+    },
   },
   ({ hosting: { webhooks } }: WebhookServices, { id }, { project }: OwnedCall) =>
     webhooks.deliveries.ping(webhooks.require(project, id)),
@@ -138,6 +177,22 @@ export const listWebhookDeliveries = operation({
   ok: {
     schema: z.array(deliverySchema),
     description: "The deliveries; the newest 1,000 finished ones are kept",
+  },
+  cli: {
+    at: "project webhook deliveries <project> <webhook:id>",
+    about: "list what a webhook sent, newest first",
+    options: {
+      limit: { flags: "--limit <count>", about: "most deliveries, at most 100 (default: 25)" },
+      before: { flags: "--before <delivery>", about: "only deliveries older than this one" },
+    },
+    columns: [
+      "id",
+      "CREATED: {created_at}",
+      "type",
+      "status",
+      "attempts",
+      "ANSWER: {error|response_status}",
+    ],
   },
 }, ({ hosting: { webhooks } }: WebhookServices, input, { project }: OwnedCall) => {
   const { id, limit = DEFAULT_LIMIT, before } = input;
@@ -163,6 +218,11 @@ export const redeliverToWebhook = operation(
     summary: "Send a delivery of a webhook of a project again, under the same id",
     input: byDelivery,
     ...queued,
+    cli: {
+      at: "project webhook redeliver <project> <webhook:id> <delivery>",
+      about: "send a delivery again, under the same id",
+      says: QUEUED,
+    },
   },
   ({ hosting: { webhooks } }: WebhookServices, { id, delivery }, { project }: OwnedCall) =>
     webhooks.deliveries.redeliver(webhooks.require(project, id), delivery),

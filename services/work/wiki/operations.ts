@@ -46,6 +46,11 @@ function writerOf(
 export const listWikiPages = operation({
   http: "GET /api/wiki",
   needs: "read",
+  mcp: {
+    name: "list_wiki_pages",
+    about: "Lists the wiki pages, the latest change first. Then get_wiki_page.",
+    list: { field: "pages", noun: "pages", limit: 100 },
+  },
   summary: "Every wiki page, the latest change first",
   input: z.object({}),
   ok: { schema: pageListSchema, description: "The pages" },
@@ -75,6 +80,24 @@ export const writeWikiPage = operation({
   http: "PUT /api/wiki/{name}",
   hasSlashes: true,
   needs: "write",
+  mcp: {
+    name: "write_wiki_page",
+    about: "Writes a wiki page, a new one or a new version, with its whole content. Older " +
+      "versions stay. Read the page first (get_wiki_page), so that you keep what others wrote.",
+    takes: {
+      page_name: "The name of the page",
+      content: wikiEditSchema.shape.content.min(1).describe("The whole new content"),
+      mimetype: "By default, the page's own, or text/x-markdown for a new page",
+      comment: "What changed, for the timeline",
+      parent: "The uuid of the version that you edited: the call fails if there is a newer one",
+    },
+    names: { page_name: "name" },
+    hides: ["content", "content_html"],
+    advice: {
+      notFound: "list_wiki_pages names the pages",
+      conflict: "Read the page again with get_wiki_page and repeat your change",
+    },
+  },
   summary: "Write a wiki page",
   input: wikiEditSchema.extend({ name: pageNameSchema.meta(NAME) }),
   bodyName: "WikiEdit",

@@ -8,6 +8,7 @@ import { accountKeyOf, actorOf, type Project, type ProjectRepositories } from ".
 import { Created, operation, type OperationCall } from "../projects/operation.ts";
 import { pageOf, pageParameters, rangeOf } from "../projects/schemas.ts";
 import { wholeNumber } from "../../kernel/validation/schemas.ts";
+import { OF_GENERATION } from "../tickets/schemas.ts";
 import type { Overlap } from "./overlaps.ts";
 import {
   branchOf,
@@ -47,6 +48,10 @@ interface WorkspaceServices {
 
 const byName = z.object({ name: z.string() });
 
+/** What tools say about the workspace that a call names. */
+const ofWorkspace = { name: "The workspace" };
+const FIND = { notFound: "list_workspaces shows the workspaces" };
+
 /** Most files that a request may ask for. */
 const MAX_FILES = 100_000;
 
@@ -64,6 +69,17 @@ function workOf(
 export const listWorkspaces = operation({
   http: "GET /api/workspaces",
   needs: "read",
+  mcp: {
+    name: "list_workspaces",
+    about: "Lists workspaces, newest first: who works on what, on how many files, and which " +
+      "others change the same files (overlaps). get_my_work shows your own.",
+    takes: {
+      status: "Only those of this state",
+      agent: 'Only the workspaces of this agent or person; "me" is you',
+    },
+    names: { agent: "owner" },
+    list: { field: "workspaces", noun: "workspaces", limit: 25 },
+  },
   summary: "The workspaces, newest first",
   input: z.object({
     status: statusFilter,
@@ -98,6 +114,22 @@ export const listWorkspaces = operation({
 export const createWorkspace = operation({
   http: "POST /api/workspaces/create",
   needs: "write",
+  mcp: {
+    name: "create_workspace",
+    about: "Makes a workspace, a branch workspace/NAME of your own, for your commits. Claim the " +
+      "ticket first and name it here. Then commit_files.",
+    takes: {
+      name: "Letters, digits, dots, underscores and hyphens, such as fix-login",
+      description: "What you will do in it",
+      ticket: "The ticket that it is for, which you have claimed",
+      from: "The branch from which it starts; the main one if absent",
+      generation: OF_GENERATION,
+    },
+    advice: {
+      notFound: "list_tickets shows the tickets, and list_branches the branches",
+      conflict: "claim_ticket claims a ticket, and list_workspaces shows the names in use",
+    },
+  },
   summary: "Create a workspace, a branch of your own",
   input: creationSchema,
   bodyName: "WorkspaceRequest",
@@ -202,6 +234,25 @@ export const updateWorkspace = operation({
 export const mergeWorkspace = operation({
   http: "POST /api/workspaces/{name}/merge",
   needs: "write",
+  mcp: {
+    name: "merge_workspace",
+    about: "Merges a workspace into another branch, by default the main one, closes it and its " +
+      "ticket. Branch protection may require an approved review and passed checks first. For an " +
+      "approved review that CI must test, use land_review.",
+    takes: {
+      ...ofWorkspace,
+      target_branch: "The main branch if absent",
+      tip: "The tip that you know: the call fails if the workspace has a newer one",
+      message: "The comment of the merge",
+      generation: OF_GENERATION,
+    },
+    shows: ["name", "status", "target_branch", "uuid", "tip"],
+    advice: {
+      ...FIND,
+      conflict: "For conflicts: update_workspace, then get it reviewed again",
+      forbidden: "get_review shows what its review still needs; create_review opens one",
+    },
+  },
   summary: "Merge a workspace into another branch, and close it",
   input: mergeSchema.extend(byName.shape),
   bodyName: "WorkspaceMerge",
@@ -232,6 +283,14 @@ const changed = { schema: stateSchema, description: "The workspace after the cha
 export const abandonWorkspace = operation({
   http: "DELETE /api/workspaces/{name}/abandon",
   needs: "write",
+  mcp: {
+    name: "abandon_workspace",
+    about: "Closes your workspace without merging it. Its check-ins stay, and restore_workspace " +
+      "opens it again. Your claim stays: release_ticket gives the ticket back.",
+    takes: { ...ofWorkspace, generation: OF_GENERATION },
+    hints: { destructiveHint: true },
+    advice: FIND,
+  },
   summary: "Close a workspace without merging it; nothing is erased",
   input: workInput,
   ...work,
@@ -246,6 +305,12 @@ export const abandonWorkspace = operation({
 export const restoreWorkspace = operation({
   http: "POST /api/workspaces/{name}/restore",
   needs: "write",
+  mcp: {
+    name: "restore_workspace",
+    about: "Opens an abandoned workspace of yours again, with its check-ins.",
+    takes: { ...ofWorkspace, generation: OF_GENERATION },
+    advice: { notFound: 'list_workspaces with status "abandoned" shows them' },
+  },
   summary: "Open an abandoned workspace again",
   input: workInput,
   ...work,
@@ -259,6 +324,14 @@ export const restoreWorkspace = operation({
 export const takeOverWorkspace = operation({
   http: "POST /api/workspaces/{name}/takeover",
   needs: "write",
+  mcp: {
+    name: "take_over_workspace",
+    about:
+      "Makes the workspace of another agent yours, after you have claimed its ticket. Use it " +
+      "to continue work that somebody left; else create_workspace.",
+    takes: { ...ofWorkspace, generation: OF_GENERATION },
+    advice: FIND,
+  },
   summary: "Take over the workspace of a ticket that you have claimed",
   input: workInput,
   ...work,

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { BY_OPERATOR } from "../../support/services.ts";
 import { type ToolResult, withTools } from "./support.ts";
 
 Deno.test("tickets: the tools say the same as the routes", async () => {
@@ -149,5 +150,47 @@ Deno.test("workspaces and reviews are listed by agent, and reviews by all that a
     assert.deepEqual(await listed("list_reviews", { agent: "caller" }), [["mine"], 1]);
     assert.deepEqual(await listed("list_reviews", { status: "open" }), [["theirs"], 1]);
     assert.deepEqual(await listed("list_reviews", { status: "open", agent: "caller" }), [[], 0]);
+  });
+});
+
+Deno.test("get_my_work shows what is the caller's in all projects, or in one", async () => {
+  await withTools(async (test) => {
+    const { projects } = test.api.services.hosting;
+    for (const slug of ["second", "third"]) {
+      await projects.create(
+        { slug, name: slug, description: "", visibility: "internal" },
+        BY_OPERATOR,
+      );
+    }
+    await projects.setMember("second", "caller", "write", BY_OPERATOR);
+    for (const slug of ["demo", "second", "third"]) {
+      for (const title of ["Held", "Free"]) {
+        await test.use("create_ticket", { slug, title }, test.operator);
+      }
+    }
+    for (const slug of ["demo", "second"]) {
+      const { data } = await test.use("list_tickets", { slug });
+      const { uuid: ticket } = data.tickets.find(({ title }: { title: string }) =>
+        title === "Held"
+      );
+      await test.use("claim_ticket", { slug, uuid: ticket });
+      await test.use("create_workspace", { slug, name: `in-${slug}`, ticket });
+    }
+    const named = (work: Record<string, { project: string }[]>, field: string) =>
+      work[field]?.map(({ project }) => project).toSorted();
+    const { data: all } = await test.use("get_my_work");
+    assert.equal(all.you, "caller");
+    for (const field of ["claims", "workspaces", "unclaimed"]) {
+      assert.deepEqual(named(all, field), ["demo", "second"], field);
+    }
+    assert.equal(all.unclaimed[0].tickets, 1);
+    const { data: one } = await test.use("get_my_work", { slug: "second" });
+    assert.deepEqual([named(one, "claims"), one.workspaces[0].name], [["second"], "in-second"]);
+    assert.match(await test.fail("get_my_work", { slug: "fourth" }), /list_projects/);
+    const others = await test.use("get_my_work", {}, test.other);
+    assert.deepEqual([others.data.claims, others.data.workspaces], [[], []]);
+    const token = await test.token({ project: "second", scopes: ["read", "write"] });
+    const { data: own } = await test.use("get_my_work", {}, token);
+    assert.deepEqual([own.claims, named(own, "unclaimed")], [[], ["second"]]);
   });
 });

@@ -60,7 +60,7 @@ export async function withTools(
   await withProject(async (project) => {
     const { services, metrics } = project.api;
     const { projects: projectApi } = createApi({ ...services, metrics });
-    const handler = createMcpHandler({ ...services, metrics, projectApi });
+    const handler = createMcpHandler({ ...services, all: services, metrics, projectApi });
     const token = await Deno.readTextFile(join(services.folder, "api_token"));
     await run(new Tools(project, handler, `Bearer ${token}`).test());
   }, options);

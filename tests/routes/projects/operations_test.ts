@@ -5,6 +5,7 @@ import { OPERATION_ROUTES as IN_PROJECTS } from "../../../routes/projects/operat
 import { PROJECT_ROUTES } from "../../../routes/projects/table.ts";
 import { ROUTES } from "../../../routes/table.ts";
 import { projectTable, serverTable } from "../../../scripts/operation_table.ts";
+import { operationTools } from "../../../scripts/tool_table.ts";
 import { Forbidden, Invalid, NotFound, Unavailable } from "../../../services/kernel/errors.ts";
 import type { Caller, Scope } from "../../../services/people/identity/mod.ts";
 import { createTicket, getTicket, listTickets } from "../../../services/work/tickets/operations.ts";
@@ -23,11 +24,12 @@ Deno.test("a route is an operation, unless it is special", () => {
 Deno.test("the tables of operations are what `deno task reference` writes", async () => {
   const plain = (text: string) => text.replace(/\s+/g, "").replace(/,([\]}])/g, "$1");
   const texts = {
-    "projects/operation_table.ts": projectTable(),
-    "operation_table.ts": await serverTable(),
+    "routes/projects/operation_table.ts": projectTable(),
+    "routes/operation_table.ts": await serverTable(),
+    "mcp/operation_tools.ts": await operationTools(),
   };
   for (const [path, text] of Object.entries(texts)) {
-    const place = new URL(`../../../routes/${path}`, import.meta.url);
+    const place = new URL(`../../../${path}`, import.meta.url);
     assert.equal(plain(await Deno.readTextFile(place)), plain(text), path);
   }
 });

@@ -1,26 +1,6 @@
 import assert from "node:assert/strict";
 import { BY_OPERATOR, eventTypes } from "../../support/services.ts";
-import { byEverybody, withApi } from "../../support/scenarios.ts";
-
-const AGENTS = ["reader", "writer", "passphrase", "operator"] as const;
-const OPERATOR = ["operator"] as const;
-
-Deno.test("/v1/agents is read by agents and changed by the operator alone", async () => {
-  await withApi(async (api) => {
-    await api.expect([
-      ...byEverybody("GET /v1/agents", AGENTS, 200),
-      ...byEverybody("GET /v1/agents/caller", AGENTS, 200),
-      ...byEverybody("POST /v1/agents/register", OPERATOR, 400),
-      ...byEverybody("POST /v1/agents/nobody/rotate", OPERATOR, 404),
-      ...byEverybody("POST /v1/agents/nobody/adopt", OPERATOR, 404),
-      ...byEverybody("POST /v1/agents/nobody/revoke", OPERATOR, 404),
-      ...byEverybody("DELETE /v1/agents/nobody", OPERATOR, 404),
-      ...byEverybody("PATCH /v1/agents/nobody", OPERATOR, 400),
-      ...byEverybody("POST /v1/agents/nobody/pause", OPERATOR, 404),
-      ...byEverybody("POST /v1/agents/nobody/resume", OPERATOR, 404),
-    ]);
-  });
-});
+import { withApi } from "../../support/scenarios.ts";
 
 Deno.test("POST /v1/agents/register answers with credentials, once", async () => {
   await withApi(async (api) => {

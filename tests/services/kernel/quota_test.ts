@@ -14,34 +14,36 @@ Deno.test("a quota does what its model does", () => {
   fc.assert(fc.property(period, fc.array(act, { maxLength: 40 }), (period, acts) => {
     let now = 1000;
     const quota = new Quota({ ...period === undefined ? {} : { period }, clock: () => now });
-    const held: { readonly permit: Disposable; readonly uses: { gone: boolean }[] }[] = [];
-    /** By key: when its period began, and what was taken in it. */
-    const model = new Map<string, { readonly since: number; readonly uses: { gone: boolean }[] }>();
-    const usesOf = (key: string) => {
-      const known = model.get(key);
-      const isCurrent = known !== undefined && now < known.since + (period ?? Infinity);
-      return isCurrent ? known.uses.filter(({ gone }) => !gone) : [];
-    };
+    interface Use {
+      readonly key: string;
+      readonly at: number;
+      isGone: boolean;
+    }
+    const held: { readonly permit: Disposable; readonly uses: readonly Use[] }[] = [];
+    const all: Use[] = [];
+    const usesOf = (key: string) =>
+      all.filter((use) => use.key === key && !use.isGone && now < use.at + (period ?? Infinity));
     for (const { kind, keys, index } of acts) {
       if (kind === "wait") now += index * 3;
       if (kind === "take") {
         const full = keys.find((key) => usesOf(key).length >= 2);
         assert.equal(quota.full(keys.map((key) => ({ key, most: 2 })))?.key, full);
         if (full !== undefined) continue;
-        const uses = keys.map((key) => {
-          const use = { gone: false };
-          if (usesOf(key).length === 0) model.set(key, { since: now, uses: [] });
-          model.get(key)?.uses.push(use);
-          return use;
-        });
+        const uses = keys.map((key): Use => ({ key, at: now, isGone: false }));
+        all.push(...uses);
         held.push({ permit: quota.take(...keys), uses });
       } else if (kind === "give back") {
         const [one] = held.splice(index % Math.max(1, held.length), 1);
         one?.permit[Symbol.dispose]();
         one?.permit[Symbol.dispose]();
-        for (const use of one?.uses ?? []) use.gone = true;
+        for (const use of one?.uses ?? []) use.isGone = true;
       }
       assert.deepEqual(KEYS.map((key) => quota.used(key)), KEYS.map((key) => usesOf(key).length));
+      for (const key of KEYS) {
+        const [oldest] = usesOf(key);
+        const wait = oldest === undefined ? 0 : oldest.at + (period ?? Infinity) - now;
+        assert.equal(quota.wait(key), wait);
+      }
       assert.equal(quota.highest(), Math.max(...KEYS.map((key) => usesOf(key).length)));
     }
     for (const { permit } of held) permit[Symbol.dispose]();
@@ -49,7 +51,7 @@ Deno.test("a quota does what its model does", () => {
   }));
 });
 
-Deno.test("a key is counted anew after its period, or when the clock was set back", () => {
+Deno.test("a use counts for a period, or until the clock is set back", () => {
   let now = 0;
   const quota = new Quota({ period: 100, clock: () => now });
   const early = quota.take("a");
@@ -61,13 +63,13 @@ Deno.test("a key is counted anew after its period, or when the clock was set bac
   assert.equal(quota.wait("a"), 0);
   quota.take("a");
   early[Symbol.dispose]();
-  assert.equal(quota.used("a"), 1, "what an earlier period gives back counts nowhere");
+  assert.equal(quota.used("a"), 1, "what no longer counts is not given back twice");
   now = 50;
   assert.equal(quota.used("a"), 0);
 });
 
-Deno.test("a quota forgets the key whose period began first", () => {
+Deno.test("a quota forgets the key that was used longest ago", () => {
   const quota = new Quota({ period: 100, maxKeys: 2, clock: () => 0 });
   for (const key of ["a", "b", "a", "c"]) quota.take(key);
-  assert.deepEqual(KEYS.map((key) => quota.used(key)), [0, 1, 1]);
+  assert.deepEqual(KEYS.map((key) => quota.used(key)), [2, 0, 1]);
 });

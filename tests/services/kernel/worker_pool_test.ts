@@ -6,6 +6,7 @@ import {
   WorkerPool,
   type WorkerPort,
 } from "../../../services/kernel/worker_pool.ts";
+import { ProcessPort } from "../../../services/kernel/process_port.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import type { TestRequest } from "./calls_worker.ts";
 
@@ -257,6 +258,62 @@ Deno.test("an idle worker ends, and the next call starts another one", () => {
   pool.call(2).catch(() => {});
   assert.equal(workers.length, 2);
   pool.close();
+});
+
+Deno.test("a cancelled call ends its worker, if the pool says so, and the next one gets another", async () => {
+  const workers: FakeWorker[] = [];
+  const pool = new WorkerPool<number, string>({
+    ...ERRORS,
+    start: () => {
+      workers.push(new FakeWorker(() => {}));
+      return workers.at(-1)!;
+    },
+    cancelEnds: true,
+  });
+  const gone = new AbortController();
+  const cancelled = pool.call(1, { signal: gone.signal });
+  const other = pool.call(2);
+  workers[0]?.send({ kind: "ready" });
+  gone.abort();
+  await assert.rejects(cancelled, { name: "AbortError" });
+  assert.equal(workers[0]?.isEnded, true);
+  workers[1]?.send({ kind: "ready" });
+  workers[1]?.send({ kind: "answer", answer: "done" });
+  assert.equal(await other, "done");
+  pool.close();
+});
+
+Deno.test("a process answers, fails, tells of its progress, and is replaced when it has ended", async () => {
+  const url = new URL("./calls_process.ts", import.meta.url);
+  const processes: Deno.ChildProcess[] = [];
+  const pool = new WorkerPool<TestRequest, unknown>({
+    ...ERRORS,
+    start: () => {
+      const args = ["run", "--quiet", "--no-config", "--no-check", "--allow-read", url.href];
+      const process = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped" })
+        .spawn();
+      processes.push(process);
+      return new ProcessPort(process, 1000);
+    },
+    setup: 10,
+    cancelEnds: true,
+  });
+  const seen: unknown[] = [];
+  assert.equal(await pool.call(["add", 1], { onProgress: (one) => seen.push(one) }), 11);
+  assert.deepEqual(seen, [1]);
+  await assert.rejects(pool.call(["fail", 2]), /^Error: not 2$/);
+  await assert.rejects(pool.call(["break", 0]), /lost: It has ended/);
+  await assert.rejects(pool.call(["transfer", 3000]), /lost: A message is too long/);
+  const gone = new AbortController();
+  const cancelled = pool.call(["wait", 0], {
+    signal: gone.signal,
+    onProgress: () => gone.abort(),
+  });
+  await assert.rejects(cancelled, { name: "AbortError" });
+  assert.equal(await pool.call(["add", 2]), 12);
+  pool.close();
+  const ends = await Promise.all(processes.map(({ status }) => status));
+  assert.equal(ends.length, 4);
 });
 
 Deno.test("a worker answers, fails, transfers, looks whether it is cancelled, and is replaced", async () => {

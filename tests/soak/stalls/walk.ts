@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { call, order, registerAgent, type Server } from "../../support/api.ts";
+import { ProcessorTime } from "../../support/cpu_time.ts";
 import { addAdmin, type FilledServer, fillServer } from "../../support/filled_server.ts";
 import type { Program } from "../../support/program.ts";
 import { pushedCards } from "./cards.ts";
@@ -12,13 +13,10 @@ import { calls, lines, pages, requests } from "./doors.ts";
 /** Characters that patterns and parsers treat in a special way. */
 export const DANGEROUS = "/.[(<* \t\n\"'`#@)]>{}|\\_-~=:;,!?%&$^+0aé";
 
-/**
- * How long a post to a quiet channel may take, in milliseconds, if the main thread computes as long: on
- * a busy machine, others make it wait too.
- */
+/** How long the main thread may compute while a post to a quiet channel waits, in milliseconds. */
 const POST_LIMIT = 100;
 
-/** How long a read of another project may take, in milliseconds, if the program computes as long. */
+/** How long the program may compute while a read of another project waits, in milliseconds. */
 const READ_LIMIT = 500;
 
 /** The time between two posts, in milliseconds: shorter than what is looked for. */
@@ -27,7 +25,7 @@ const PAUSE = 20;
 /** Longest run that is sent, in characters: a body holds one of these. */
 export const LONGEST = 900_000;
 
-/** Attempts with an input that kept others waiting: a busy machine does not do so each time. */
+/** Attempts with an input that kept others waiting: it may have met other work of the program. */
 const ATTEMPTS = 5;
 
 /** Inputs that are sent before the waits of others are looked at. */
@@ -60,7 +58,7 @@ export interface Place {
 /** What {@link walk} found. */
 export interface Walked {
   readonly inputs: number;
-  /** Inputs that kept others waiting each time, with the shortest waits in milliseconds. */
+  /** Inputs that kept others waiting each time, with the shortest times in milliseconds. */
   readonly slow: readonly string[];
 }
 
@@ -99,6 +97,7 @@ class Walker implements Walked, AsyncDisposable {
   readonly slow: string[] = [];
   inputs = 0;
   readonly #place: Place;
+  readonly #processorTime: ProcessorTime;
   readonly #posts: Meanwhile;
   readonly #reads: Meanwhile;
   readonly #say: (line: string) => void;
@@ -107,14 +106,15 @@ class Walker implements Walked, AsyncDisposable {
     const { program } = place;
     this.#place = place;
     this.#say = say;
+    this.#processorTime = new ProcessorTime(program.pid);
     this.#posts = new Meanwhile((turn) => {
       const nick = QUIET_AGENTS[turn % QUIET_AGENTS.length];
       return call(program, "POST", "/v1/channels/quiet/messages", { nick, text: "tick" });
-    });
+    }, async () => (await this.#processorTime.read()).main);
     this.#reads = new Meanwhile((turn) => {
       const slug = QUIET_PROJECTS[turn % QUIET_PROJECTS.length];
       return call(program, "GET", `/projects/${slug}/fossil/api/timeline`);
-    });
+    }, async () => (await this.#processorTime.read()).all);
   }
 
   static async start(program: Program, say: (line: string) => void): Promise<Walker> {
@@ -143,6 +143,7 @@ class Walker implements Walked, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#posts.end(), this.#reads.end()]);
+    await this.#processorTime[Symbol.asyncDispose]();
   }
 
   /** Sends inputs one after the other; if others waited, looks for the one that is to blame. */
@@ -162,54 +163,34 @@ class Walker implements Walked, AsyncDisposable {
       if (!waits.isSlow) return;
       [post, read] = [Math.min(post, waits.post), Math.min(read, waits.read)];
     }
-    const line = `${name}: a post took ${Math.round(post)} ms, a read ${Math.round(read)} ms`;
+    const line = `${name}: a post was kept ${Math.round(post)} ms, a read ${Math.round(read)} ms`;
     this.slow.push(line);
     this.#say(line);
   }
 
-  /** Sends something, and tells how long others waited meanwhile. */
+  /** Sends something, and tells how long it kept others waiting. */
   async #watch(send: () => Promise<void>) {
-    const { pid } = this.#place.program;
-    const before = await computingOf(pid);
     const since = performance.now();
     await send();
     const post = await this.#posts.longestSince(since);
     const read = await this.#reads.longestSince(since);
-    const after = await computingOf(pid);
-    const isSlow = post > POST_LIMIT && after.main - before.main > POST_LIMIT ||
-      read > READ_LIMIT && after.all - before.all > READ_LIMIT;
-    return { post, read, isSlow };
+    return { post, read, isSlow: post > POST_LIMIT || read > READ_LIMIT };
   }
 }
 
-/** How long the main thread of a process and all of them have computed, in milliseconds. */
-async function computingOf(pid: number): Promise<{ main: number; all: number }> {
-  // Not with `Deno.readTextFile`, which needs every permission there.
-  const args = [`/proc/${pid}/task/${pid}/stat`, `/proc/${pid}/stat`];
-  const { stdout } = await new Deno.Command("cat", { args }).output();
-  const [main = NaN, all = NaN] = new TextDecoder().decode(stdout).split("\n").map((stat) => {
-    // The second field is a name in parentheses; the user's and the system's time are the 14th and 15th.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return (Number(fields[11]) + Number(fields[12])) * TICK;
-  });
-  return { main, all };
-}
-
-/** A tick of the clock in `/proc`, in milliseconds. */
-const TICK = 10;
-
-/** Does something again and again, and remembers how long each took. */
+/** Does something again and again, and remembers how long the program computed for others meanwhile. */
 class Meanwhile {
-  readonly #done: { readonly from: number; readonly to: number }[] = [];
+  readonly #done: { readonly to: number; readonly kept: number }[] = [];
   readonly #running: Promise<void>;
   #since: number | null = null;
   #hasEnded = false;
 
-  constructor(act: (turn: number) => Promise<Response>) {
-    this.#running = this.#run(act);
+  /** @param computed how long those have computed who can keep it waiting, in milliseconds */
+  constructor(act: (turn: number) => Promise<Response>, computed: () => Promise<number>) {
+    this.#running = this.#run(act, computed);
   }
 
-  /** The longest time of those that were under way since then, in milliseconds. */
+  /** The longest that one of those that were under way since then was kept, in milliseconds. */
   async longestSince(since: number): Promise<number> {
     const under = this.#since;
     // The one that waits at the moment counts too, to its end.
@@ -218,7 +199,7 @@ class Meanwhile {
     }
     const during = this.#done.filter(({ to }) => to >= since);
     this.#done.splice(0, this.#done.length - during.length);
-    return during.reduce((most, { from, to }) => Math.max(most, to - from), 0);
+    return during.reduce((most, { kept }) => Math.max(most, kept), 0);
   }
 
   async end(): Promise<void> {
@@ -226,13 +207,19 @@ class Meanwhile {
     await this.#running;
   }
 
-  async #run(act: (turn: number) => Promise<Response>): Promise<void> {
+  async #run(
+    act: (turn: number) => Promise<Response>,
+    computed: () => Promise<number>,
+  ): Promise<void> {
     for (let turn = 0; !this.#hasEnded; turn++) {
+      const before = await computed();
       const from = this.#since = performance.now();
       const answer = await act(turn);
       const text = await answer.text();
       assert.ok(answer.ok, `${answer.status} ${text}`);
-      this.#done.push({ from, to: performance.now() });
+      const to = performance.now();
+      // A busy machine makes it wait for longer than the program computes.
+      this.#done.push({ to, kept: Math.min(to - from, await computed() - before) });
       this.#since = null;
       await new Promise((resolve) => setTimeout(resolve, PAUSE));
     }

@@ -1,10 +1,10 @@
-import {
-  type BudgetView,
-  dollars,
-  type Usage,
-  type UsageGroup,
-  type UsageSums,
+import type {
+  BudgetView,
+  Usage,
+  UsageGroup,
+  UsageSums,
 } from "../../../services/models/ledger/mod.ts";
+import { dollars } from "../../../services/kernel/words.ts";
 import * as api from "../../../services/models/ledger/operations.ts";
 import { USAGE_GROUPS } from "../../../services/models/ledger/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";

@@ -1,10 +1,9 @@
 import { Bot, Reply } from "lucide-static";
-import { parseEnvelope } from "../../../services/chat/bridge/mod.ts";
+import { type Envelope, parseEnvelope, subjectOf } from "../../../services/chat/bridge/mod.ts";
 import { answerTo, colorOf, isAction, linkTo } from "../../elements/chat_rules.ts";
 import type { SentMessage } from "../../elements/sent_message.ts";
 import { exactly, validTime } from "../../elements/time_ago.ts";
 import { IconOf, IconSet } from "../icon.tsx";
-import { EnvelopeCard } from "./envelope.tsx";
 import { IrcText, isPlainText, plainText } from "./irc_text.tsx";
 import type { SpeakerKind } from "./robots.ts";
 
@@ -144,5 +143,28 @@ export function MessageText({ text }: { readonly text: string }) {
       </summary>
       <IrcText text={text} />
     </details>
+  );
+}
+
+/** A message of an agent for other agents: what it is about, and its JSON one click away. */
+function EnvelopeCard({ envelope }: { readonly envelope: Envelope }) {
+  const { type, id, from, to, payload } = envelope;
+  const receivers = Array.isArray(to) ? to.filter((one) => typeof one === "string") : [];
+  const summary = subjectOf(payload);
+  return (
+    <div class="envelope">
+      <p>
+        <span class="badge accent">{type}</span>{" "}
+        {receivers.length > 0 && <span class="soft">to {receivers.join(", ")}</span>}{" "}
+        {summary !== null && <bdi>{summary}</bdi>}
+      </p>
+      <details>
+        <summary>
+          JSON <span class="soft mono">{id}</span>
+          <span class="hidden-text">of {from}</span>
+        </summary>
+        <pre tabindex={0}>{JSON.stringify(envelope, null, 2)}</pre>
+      </details>
+    </div>
   );
 }

@@ -10,7 +10,7 @@ import type {
 } from "../../../engines/irc/mod.ts";
 import { ArchiveSearch } from "./archive_search.ts";
 import type { Answers, FoundRecords, Question } from "./protocol.ts";
-import type { Place, SearchIndex } from "./search_index.ts";
+import type { LogPosition, SearchIndex } from "./search_index.ts";
 
 /** A place after every record of the same time. */
 const LAST = Number.MAX_SAFE_INTEGER;
@@ -234,7 +234,7 @@ export class ArchiveReader {
     return new ArchiveSearch({ index, speakerTag, log, wanted, saidAt }).run();
   }
 
-  #saidAt(log: number, time: number): (HistoryRecord & Place)[] {
+  #saidAt(log: number, time: number): (HistoryRecord & LogPosition)[] {
     return this.#prepare(
       `SELECT sequence, id, content FROM entries
        WHERE target = ? AND kind = 0 AND time = ? ORDER BY sequence`,

@@ -2,9 +2,9 @@ import type { HistoryRecord } from "../../../engines/irc/mod.ts";
 import { speakerKey, termsOf } from "./grams.ts";
 import type { FoundMoment, FoundRecords, RecordSearch } from "./protocol.ts";
 import {
+  type LogPosition,
   NEWEST,
   OLDEST,
-  type Place,
   type SearchIndex,
   type Segment,
   type StoredMessage,
@@ -35,7 +35,7 @@ export interface ArchiveSearchOptions {
   readonly log: number;
   readonly wanted: RecordSearch;
   /** All that was said in a log in a millisecond, oldest first, with the sequences. */
-  readonly saidAt: (log: number, time: number) => readonly (HistoryRecord & Place)[];
+  readonly saidAt: (log: number, time: number) => readonly (HistoryRecord & LogPosition)[];
 }
 
 /**
@@ -48,7 +48,7 @@ export class ArchiveSearch {
   readonly #terms: Term[];
   /** The term whose parts the present segments have. */
   #rarest: Term | null = null;
-  readonly #found: Place[] = [];
+  readonly #found: LogPosition[] = [];
   /** How many of them count towards the limit. */
   #counted = 0;
   #work = 0;
@@ -80,7 +80,7 @@ export class ArchiveSearch {
   }
 
   /** The segments before a place, newest first, read in pages that grow. */
-  *#segments(before: Place): Iterable<Segment> {
+  *#segments(before: LogPosition): Iterable<Segment> {
     const { index, log } = this.#options;
     for (let limit = 1;; limit = Math.min(limit * 4, MAX_PAGE)) {
       const [first] = this.#terms;
@@ -96,7 +96,7 @@ export class ArchiveSearch {
   }
 
   /** Reads the messages between two places. Returns where it stopped; null if it read them all. */
-  #read(from: Place, to: Place): Place | null {
+  #read(from: LogPosition, to: LogPosition): LogPosition | null {
     const { index, log } = this.#options;
     for (;;) {
       const sought = { patterns: this.#matcher.patterns, limit: LOOKED_AT_ONCE };
@@ -112,7 +112,7 @@ export class ArchiveSearch {
   }
 
   /** The same with the messages of a segment, of which it reads only those that may be meant. */
-  #lookUp(segment: Segment, to: Place): Place | null {
+  #lookUp(segment: Segment, to: LogPosition): LogPosition | null {
     const { index } = this.#options;
     const { sequences, parts } = index.candidates(segment, this.#terms, this.#rarest);
     this.#work += parts;

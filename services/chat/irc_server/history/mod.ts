@@ -7,6 +7,5 @@ export { HistoryArchive } from "./archive.ts";
 export type { ArchiveOptions, ArchiveStats } from "./archive.ts";
 export { type JournalContent, NO_JOURNAL, readJournal } from "./journal_files.ts";
 export type { FoundMoment, FoundRecords, RecordSearch } from "./protocol.ts";
-export type { Place } from "./search_index.ts";
 export type { SoughtWords } from "./spoken.ts";
 export type { Retention } from "./extent.ts";

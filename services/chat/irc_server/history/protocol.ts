@@ -8,7 +8,7 @@ import type {
 } from "../../../engines/irc/mod.ts";
 import type { Extent, Retention } from "./extent.ts";
 import type { LastChange } from "./journal_files.ts";
-import type { Place } from "./search_index.ts";
+import type { LogPosition } from "./search_index.ts";
 import type { SoughtWords } from "./spoken.ts";
 import type { PackedOperations } from "./changes.ts";
 
@@ -39,7 +39,7 @@ export interface RecordSearch {
    */
   readonly upTo: number | null;
   /** Where the last answer stopped; null at the beginning. */
-  readonly from: Place | null;
+  readonly from: LogPosition | null;
   /** Messages to find, at least 1. */
   readonly limit: number;
 }
@@ -57,7 +57,7 @@ export interface FoundRecords {
   /** Newest first. */
   readonly moments: readonly FoundMoment[];
   /** Where to search on; null if everything was searched. */
-  readonly reached: Place | null;
+  readonly reached: LogPosition | null;
 }
 
 /** The answer to each question. */

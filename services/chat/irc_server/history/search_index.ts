@@ -16,15 +16,15 @@ const READ_AT_ONCE = 64;
 const MAX_COUNTED = 5000;
 
 /** A place in a log. */
-export interface Place {
+export interface LogPosition {
   /** Unix milliseconds. */
   readonly time: number;
   readonly sequence: number;
 }
 
 /** Before and after every message. */
-export const OLDEST: Place = { time: -1, sequence: -1 };
-export const NEWEST: Place = {
+export const OLDEST: LogPosition = { time: -1, sequence: -1 };
+export const NEWEST: LogPosition = {
   time: Number.MAX_SAFE_INTEGER,
   sequence: Number.MAX_SAFE_INTEGER,
 };
@@ -33,8 +33,8 @@ export const NEWEST: Place = {
 export interface Segment {
   readonly id: number;
   /** Its oldest and its newest message. */
-  readonly first: Place;
-  readonly last: Place;
+  readonly first: LogPosition;
+  readonly last: LogPosition;
   /** The sequence of the message before the first; -1 if there was none. */
   readonly previous: number;
   /** The part of the index that may have the term which was given; null if none has. */
@@ -44,8 +44,8 @@ export interface Segment {
 /** A part of a log. */
 export interface Stretch {
   /** The messages before and after it. */
-  readonly from: Place;
-  readonly to: Place;
+  readonly from: LogPosition;
+  readonly to: LogPosition;
   readonly order: "oldest first" | "newest first";
 }
 
@@ -64,7 +64,7 @@ interface Candidates {
 }
 
 /** A message that is said in a log. */
-export interface StoredMessage extends Place {
+export interface StoredMessage extends LogPosition {
   readonly content: string;
 }
 
@@ -146,7 +146,7 @@ export class SearchIndex {
    */
   segmentsBefore(
     log: number,
-    { time, sequence }: Place,
+    { time, sequence }: LogPosition,
     { limit, term }: { readonly limit: number; readonly term: Term | null },
   ): Segment[] {
     const part = term === null ? "NULL" : `(
@@ -189,7 +189,7 @@ export class SearchIndex {
     log: number,
     { from, to }: Pick<Stretch, "from" | "to">,
     { patterns, limit }: { readonly patterns: readonly string[]; readonly limit: number },
-  ): { readonly messages: StoredMessage[]; readonly last: Place | null } {
+  ): { readonly messages: StoredMessage[]; readonly last: LogPosition | null } {
     const bounds = [log, from.time, to.time, from.sequence, to.sequence];
     const select = selectOf("newest first");
     const alike = patterns.map(() => "AND content LIKE ? ESCAPE '\\'").join(" ");

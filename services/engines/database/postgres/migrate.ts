@@ -1,8 +1,8 @@
 import { DatabaseError } from "../migrate.ts";
+import { postgresSql } from "../migration.ts";
 import { MIGRATIONS } from "../migrations.ts";
 import { isRefusal, shownUrl } from "./connection.ts";
 import type { WritingSession } from "./session.ts";
-import { postgresSql } from "../migration.ts";
 
 /**
  * Migrates a database to the current schema, in one transaction.

@@ -1,11 +1,11 @@
 import {
+  type ChainPosition,
   type Checkpoint,
   type CheckpointName,
   Journal,
   type JournalKey,
   type JournalRow,
   type NewEvent,
-  type Place,
   type StoredEnd,
   type Trim,
 } from "../journal.ts";
@@ -139,6 +139,6 @@ function withTexts(event: NewEvent): NewEvent {
   };
 }
 
-function placeOf(row: Record<string, unknown>): Place {
+function placeOf(row: Record<string, unknown>): ChainPosition {
   return { seq: Number(row["seq"]), hash: String(row["hash"]) };
 }

@@ -1,6 +1,6 @@
 /** Copies the app database from SQLite to PostgreSQL and back. */
 import { DatabaseSync } from "node:sqlite";
-import { configureConnection } from "../connection.ts";
+import { configureConnection } from "../writer.ts";
 import { DatabaseError, migrate } from "../migrate.ts";
 import { reasonOf, shownUrl } from "../postgres/connection.ts";
 import { migratePostgres } from "../postgres/migrate.ts";

@@ -16,7 +16,7 @@ export {
   UNJUDGED_SCHEMA,
 } from "./schema.ts";
 export { DANGLING, dropMissing, dropPrivate, dropShunned, PUBLIC, READABLE, shun } from "./shun.ts";
-export { rebuildPositions } from "./rebuild_order.ts";
+export { rebuildPositions, walkArtifacts, type WalkedArtifact } from "./walk.ts";
 export { mainBranch } from "./main_branch.ts";
 export { ContentStore } from "./store.ts";
 export type { Origin, PutOptions, PutResult, StoredArtifact, StoreOptions } from "./store_types.ts";
@@ -45,4 +45,3 @@ export {
   type VerifyOptions,
 } from "./verify.ts";
 export { draftPathFor, removeDeadDrafts, removeDraft, requireAbsent } from "./whole_file.ts";
-export { walkArtifacts, type WalkedArtifact } from "./walk.ts";

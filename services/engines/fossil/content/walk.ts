@@ -1,6 +1,5 @@
 import { FossilError } from "../error.ts";
 import type { Database } from "./database.ts";
-import { DeltaTree } from "./delta_tree.ts";
 import type { ContentStore } from "./store.ts";
 import type { StoredArtifact } from "./store_types.ts";
 
@@ -74,4 +73,97 @@ function decoder(store: ContentStore, keeps: boolean): Decode {
       return { rid, content: null, error };
     }
   };
+}
+
+/** Rows read at a time. */
+const BATCH_ROWS = 10_000;
+
+/** The table `delta` in memory, by source: 16 bytes per row. */
+export class DeltaTree {
+  readonly #rids: Float64Array;
+  readonly #sources: Float64Array;
+
+  /** Reads the table. Needs a transaction. */
+  constructor(db: Database) {
+    const count = db.value<number>("SELECT count(*) FROM delta") ?? 0;
+    this.#rids = new Float64Array(count);
+    this.#sources = new Float64Array(count);
+    const select = `SELECT srcid, rid FROM delta WHERE (srcid, rid)>(?,?)
+      ORDER BY srcid, rid LIMIT ${BATCH_ROWS}`;
+    let [source, last] = [-Infinity, -Infinity];
+    for (let done = 0; done < count;) {
+      const rows = db.rows<{ srcid: number; rid: number }>(select, source, last);
+      if (rows.length === 0) break;
+      for (const { srcid, rid } of rows) {
+        this.#sources[done] = srcid;
+        this.#rids[done++] = rid;
+        [source, last] = [srcid, rid];
+      }
+    }
+  }
+
+  /** Artifacts that are stored as deltas of this one, by row. */
+  dependents(rid: number): Float64Array {
+    const start = this.#lowerBound(rid);
+    let end = start;
+    while (this.#sources[end] === rid) end++;
+    return this.#rids.subarray(start, end);
+  }
+
+  #lowerBound(source: number): number {
+    let [low, high] = [0, this.#sources.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#sources[middle]! < source) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** Position of every artifact in that order, by row; -1 for rows that do not exist. */
+export function rebuildPositions(db: Database): Int32Array {
+  const last = db.value<number>("SELECT max(rid) FROM blob") ?? 0;
+  const positions = new Int32Array(last + 1).fill(-1);
+  const tree = new DeltaTree(db);
+  let next = 0;
+  const whole = `SELECT rid FROM blob
+    WHERE size>=0 AND NOT EXISTS(SELECT 1 FROM delta WHERE delta.rid=blob.rid) ORDER BY rid`;
+  for (const { rid: start } of db.rows<{ rid: number }>(whole)) {
+    const stack = [start];
+    for (let rid = stack.pop(); rid !== undefined; rid = stack.pop()) {
+      if (positions[rid] !== -1) continue;
+      positions[rid] = next++;
+      stack.push(...inBagOrder(tree.dependents(rid)).reverse());
+    }
+  }
+  return positions;
+}
+
+const MULTIPLIER = 101;
+const SPARE_SLOTS = 20;
+
+/**
+ * Rows in the order of the program's hash table of rows (`bag.c`): open addressing; the table grows
+ * when it is half full.
+ */
+function inBagOrder(rids: Iterable<number>): number[] {
+  let slots: number[] = [];
+  let used = 0;
+  for (const rid of rids) {
+    if (used + 1 >= Math.floor(slots.length / 2)) {
+      const rows = slots.filter((row) => row !== 0);
+      slots = new Array<number>(2 * slots.length + SPARE_SLOTS).fill(0);
+      for (const row of rows) put(slots, row);
+    }
+    put(slots, rid);
+    used++;
+  }
+  return slots.filter((row) => row !== 0);
+}
+
+function put(slots: number[], rid: number): void {
+  let slot = (Math.imul(rid, MULTIPLIER) >>> 0) % slots.length;
+  while (slots[slot] !== 0) slot = (slot + 1) % slots.length;
+  slots[slot] = rid;
 }

@@ -2,10 +2,11 @@ import { FossilError } from "../error.ts";
 import type { Ancestry } from "../graph/mod.ts";
 import { ancestryOf } from "./ancestry.ts";
 import { listBranches } from "./branches.ts";
-import { MainCheckins } from "./main_checkins.ts";
 import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
-import type { Branch, DivergedBranch } from "./shapes.ts";
+import type { Branch, DivergedBranch, OpenWork } from "./shapes.ts";
+import { mainBranch } from "../content/mod.ts";
+import { listTickets } from "./ticket_lists.ts";
 
 /** Most check-ins that are visited for all branches together; a few hundred milliseconds. */
 const MAX_STEPS = 50_000_000;
@@ -101,4 +102,44 @@ class DivergenceCounter {
     }
     return count;
   }
+}
+
+/** The check-ins that the main branch has: its newest one and all ancestors of that. Needs `read`. */
+export class MainCheckins {
+  readonly #reader: Reader;
+  /** The newest check-in of the main branch; undefined if there is no such branch. */
+  readonly #tip: string | undefined;
+  #marks: Uint8Array | null = null;
+
+  constructor(reader: Reader) {
+    const main = mainBranch(reader.repository);
+    this.#reader = reader;
+    this.#tip = listBranches(reader).find(({ name }) => name === main)?.last_uuid;
+  }
+
+  /** A mark (1) for each of them, by row; null if there is no main branch. */
+  get marks(): Uint8Array | null {
+    if (this.#tip === undefined) return null;
+    const { store } = this.#reader.repository;
+    return this.#marks ??= ancestryOf(this.#reader).ancestors(store.ridOf(this.#tip));
+  }
+
+  /** Whether a branch is merged: the main branch, itself included, has its newest check-in. */
+  hasTipOf({ last_uuid: tip }: Branch): boolean {
+    return tip === this.#tip || this.marks?.[this.#reader.repository.store.ridOf(tip)] === 1;
+  }
+}
+
+/** How much in a repository is not finished. */
+export function readOpenWork(reader: Reader): OpenWork {
+  return reader.read(() => ({
+    open_tickets: listTickets(reader, { state: "open", limit: 1, offset: 0 }).total,
+    unmerged_branches: countUnmerged(reader),
+  }));
+}
+
+function countUnmerged(reader: Reader): number {
+  const main = new MainCheckins(reader);
+  return listBranches(reader)
+    .filter((branch) => branch.status === "open" && !main.hasTipOf(branch)).length;
 }

@@ -1,9 +1,8 @@
 import { Database } from "../content/mod.ts";
 import type { Reader } from "../read/mod.ts";
 import { countMatches, findMatches } from "./matches.ts";
-import { INDEX_SCHEMA } from "./schema.ts";
+import { INDEX_SCHEMA, LongUpdate, Updater } from "./updater.ts";
 import type { SearchKind, SearchOptions, SearchPage, SearchResult } from "./shapes.ts";
-import { LongUpdate, Updater } from "./updater.ts";
 import { FossilError } from "../error.ts";
 
 /** Default size in bytes above which files are not indexed. */

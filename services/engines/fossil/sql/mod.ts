@@ -2,14 +2,15 @@
 export { longestFor } from "../computing_time.ts";
 export { runQuery } from "./query.ts";
 export { runQueryProcess } from "./query_process.ts";
-export type {
-  QueryAnswer,
-  QueryCut,
-  QueryLimits,
-  QueryRefusal,
-  QueryRequest,
-  QueryResult,
-  QueryValue,
+export {
+  MAX_LINE,
+  type QueryAnswer,
+  type QueryCut,
+  type QueryLimits,
+  type QueryRefusal,
+  type QueryRequest,
+  type QueryResult,
+  type QueryValue,
 } from "./types.ts";
 
 /** The hidden command of the executable that runs `runQueryProcess`. */

@@ -1,12 +1,12 @@
 /**
- * The process of a query. It reads a request from standard input, runs it in a worker and writes the
- * answer to standard output, both as JSON. It ends at its time limit, and at once when its parent
- * is gone, because the system then closes standard input.
+ * The process of a query, which a thread of it runs. It ends at its time limit, and at once when its
+ * parent is gone, because the system then closes standard input.
  */
 import { getPriority, setPriority } from "node:os";
 import process from "node:process";
 import { longestFor } from "../computing_time.ts";
-import type { QueryRequest } from "./types.ts";
+import { serveProcess } from "../../../kernel/serve_process.ts";
+import { MAX_LINE, type QueryRequest } from "./types.ts";
 
 /** How much nicer than muster it is: it gets what the server leaves over. */
 const NICER = 10;
@@ -25,33 +25,11 @@ export async function runQueryProcess(): Promise<never> {
     type: "module",
     name: "query",
   });
-  worker.onerror = (event) => {
-    event.preventDefault();
-    Deno.exit(1);
-  };
-  worker.onmessage = ({ data }: MessageEvent<string>) => {
-    writeAll(new TextEncoder().encode(data));
-    Deno.exit(0);
-  };
   for (const name of DROPPED) Deno.permissions.revokeSync({ name });
-  const input = Deno.stdin.readable.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  while (!text.includes("\n")) {
-    const { value, done } = await input.read();
-    if (done) Deno.exit(1);
-    text += value;
-  }
-  const request: QueryRequest = JSON.parse(text);
-  endAfter(request.limits.milliseconds);
-  worker.postMessage(request);
-  while (!(await input.read()).done);
-  Deno.exit(1);
-}
-
-function writeAll(bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length;) {
-    written += Deno.stdout.writeSync(bytes.subarray(written));
-  }
+  return await serveProcess<QueryRequest>(worker, {
+    onCall: ({ limits }) => endAfter(limits.milliseconds),
+    maxLine: MAX_LINE,
+  });
 }
 
 /**

@@ -1,4 +1,7 @@
-/** A statement for the process of queries, as one line of JSON on its standard input. */
+/** Most characters of a request or an answer as JSON: a megabyte of rows, escaped. */
+export const MAX_LINE = 8 * 2 ** 20;
+
+/** A statement for the process of queries. */
 export interface QueryRequest {
   /** The repository file. */
   readonly path: string;

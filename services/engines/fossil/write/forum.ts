@@ -31,7 +31,7 @@ export function writeForumPost(repository: Repository, post: NewForumPost): stri
     }));
 }
 
-interface Place {
+interface ForumPlace {
   readonly root: string | null;
   readonly title: string | null;
   readonly inReplyTo: string | null;
@@ -39,7 +39,7 @@ interface Place {
   readonly date: number;
 }
 
-function placeOf(repository: Repository, post: NewForumPost): Place {
+function placeOf(repository: Repository, post: NewForumPost): ForumPlace {
   const { place, date } = post;
   if ("inReplyTo" in place) {
     const { root } = threadOf(repository, place.inReplyTo);

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { highlightFences } from "../../../../services/engines/markup/fences.ts";
-import { loadHighlighter } from "../../../../services/engines/markup/highlight.ts";
+import { highlightFences, loadHighlighter } from "../../../../services/engines/markup/fences.ts";
 import { loadRenderer } from "../../../../services/engines/markup/render.ts";
 import { assertSafe } from "./safety.ts";
 import { VECTORS } from "./vectors.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { loadHighlighter } from "../../../../services/engines/markup/highlight.ts";
+import { loadHighlighter } from "../../../../services/engines/markup/fences.ts";
 import { languageOf } from "../../../../services/engines/markup/markup.ts";
 import { VECTORS } from "./vectors.ts";
 import { anyCharacter } from "../../../support/any_character.ts";

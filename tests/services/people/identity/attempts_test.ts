@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { AttemptLimit } from "../../../../services/people/identity/attempts.ts";
+import { AttemptQuota } from "../../../../services/people/identity/attempts.ts";
 import { BY_OPERATOR, type TestServices, withServices } from "../../../support/services.ts";
 
 const FAILURES = 3;
 const WINDOW = 1000;
 
-Deno.test("AttemptLimit decides as a list of every failure would", () => {
+Deno.test("AttemptQuota decides as a list of every failure would", () => {
   const step = fc.record({
     key: fc.constantFrom("a", "b", "c"),
     wait: fc.nat(WINDOW / 2),
@@ -14,7 +14,7 @@ Deno.test("AttemptLimit decides as a list of every failure would", () => {
   });
   fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
     let now = 0;
-    const limit = new AttemptLimit({
+    const quota = new AttemptQuota({
       failures: FAILURES,
       window: WINDOW,
       keys: 3,
@@ -26,24 +26,33 @@ Deno.test("AttemptLimit decides as a list of every failure would", () => {
       const recent = failures.filter((failure) =>
         failure.key === key && failure.time > now - WINDOW
       );
-      const permit = limit.permit(key);
-      assert.equal(permit.kind, recent.length < FAILURES ? "granted" : "exhausted");
-      if (permit.kind !== "granted") continue;
-      limit.begin(key);
-      limit.end(key, outcome);
+      const check = quota.check(key);
+      assert.equal(check.kind, recent.length < FAILURES ? "allowed" : "exhausted");
+      if (check.kind !== "allowed") continue;
+      quota.begin(key)(outcome);
       if (outcome === "failed") failures.push({ key, time: now });
     }
   }));
 });
 
-Deno.test("a full AttemptLimit forgets the key with the oldest failure", () => {
-  const limit = new AttemptLimit({ failures: 1, window: WINDOW, keys: 2, clock: () => 0 });
+Deno.test("a full AttemptQuota forgets the key with the oldest failure", () => {
+  const quota = new AttemptQuota({ failures: 1, window: WINDOW, keys: 2, clock: () => 0 });
   for (const key of ["a", "b", "c"]) {
-    limit.begin(key);
-    limit.end(key, "failed");
+    quota.begin(key)("failed");
   }
-  const kinds = ["a", "b", "c"].map((key) => limit.permit(key).kind);
-  assert.deepEqual(kinds, ["granted", "exhausted", "exhausted"]);
+  const kinds = ["a", "b", "c"].map((key) => quota.check(key).kind);
+  assert.deepEqual(kinds, ["allowed", "exhausted", "exhausted"]);
+});
+
+Deno.test("running attempts count until they pass", () => {
+  const quota = new AttemptQuota({ failures: 2, window: WINDOW, keys: 2, clock: () => 0 });
+  const [first, second] = [quota.begin("a"), quota.begin("a")];
+  assert.equal(quota.check("a").kind, "busy");
+  first("passed");
+  assert.equal(quota.check("a").kind, "allowed");
+  second("failed");
+  quota.begin("a")("failed");
+  assert.deepEqual(quota.check("a"), { kind: "exhausted", retryAfterSeconds: 1 });
 });
 
 const MINUTE = 60_000;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Unavailable } from "../../../../services/kernel/errors.ts";
 import { isPasswordHash, Passwords } from "../../../../services/people/identity/mod.ts";
+import type { WorkerPort } from "../../../../services/kernel/worker_pool.ts";
 import { meanwhile } from "../../../support/until.ts";
 
 /** For tests of turns: the longest queue is through in a moment. */
@@ -95,4 +96,37 @@ Deno.test("hashing leaves the event loop free", async () => {
     });
     assert.ok(turns > 1, `only ${turns} turns`);
   });
+});
+
+Deno.test("a worker that does not answer costs its password alone", async () => {
+  let silent = 0;
+  const startSilent = (): WorkerPort => {
+    const port: WorkerPort = {
+      onmessage: null,
+      onerror: null,
+      postMessage: () => void silent++,
+      terminate: () => {},
+    };
+    queueMicrotask(() => {
+      port.onmessage?.call(
+        port as Worker,
+        new MessageEvent("message", { data: { kind: "ready" } }),
+      );
+    });
+    return port;
+  };
+  const computing = setInterval(() => {
+    for (const end = performance.now() + 5; performance.now() < end;);
+  });
+  const passwords = new Passwords(CHEAP, { startWorker: startSilent, limitMs: 20 });
+  try {
+    await assert.rejects(passwords.hash("word"), Unavailable);
+    await assert.rejects(passwords.hash("word"), Unavailable);
+    // Each worker was opened, and got one password.
+    assert.equal(silent, 4);
+    assert.deepEqual(passwords.load, { running: 0, queued: 0 });
+  } finally {
+    clearInterval(computing);
+    passwords.close();
+  }
 });

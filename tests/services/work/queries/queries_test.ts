@@ -3,6 +3,8 @@ import { DatabaseSync } from "node:sqlite";
 import { type Caller, GUEST, type Principal } from "../../../../services/people/identity/mod.ts";
 import { QUERY_LIMITS, SqlQueries } from "../../../../services/work/queries/mod.ts";
 import { systemScheduler } from "../../../../services/kernel/scheduler.ts";
+import type { QueryRequest } from "../../../../services/engines/fossil/sql/mod.ts";
+import type { FromWorker, ToWorker, WorkerPort } from "../../../../services/kernel/worker_pool.ts";
 import { withProject } from "../../../support/projects.ts";
 import { BY_OPERATOR } from "../../../support/services.ts";
 import { SECRET, SECRETS_SQL, SQL_ATTEMPTS } from "../../../support/sql_attempts.ts";
@@ -44,11 +46,21 @@ Deno.test("a crowd cannot fill the queue, and the operator's statement comes nex
       repositories: services.hosting.repositories,
       scheduler: systemScheduler,
       log: services.log,
-      start: ({ sql }) => {
-        started.push(sql);
-        const { promise, resolve } = Promise.withResolvers<null>();
-        ends.push(() => resolve(null));
-        return { answer: promise, kill: () => resolve(null) };
+      start: () => {
+        const send = (data: FromWorker) =>
+          port.onmessage?.call(port as Worker, new MessageEvent("message", { data }));
+        const port: WorkerPort = {
+          onmessage: null,
+          onerror: null,
+          postMessage: (message: ToWorker) => {
+            if (message.kind === "open") return;
+            started.push((message.request as QueryRequest).sql);
+            ends.push(() => send({ kind: "failed", message: "ended" }));
+          },
+          terminate: () => {},
+        };
+        queueMicrotask(() => send({ kind: "ready" }));
+        return port;
       },
     });
     const { signal } = new AbortController();

@@ -1,5 +1,5 @@
 import { constants, deflateRawSync } from "node:zlib";
-import { crc32 } from "./crc32.ts";
+import { crc32 } from "./zip.ts";
 
 /** Bytes packed at once. */
 const CHUNK = 256 * 1024;

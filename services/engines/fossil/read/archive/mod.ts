@@ -5,10 +5,9 @@ import { contentOrReason, type UnreadableFile } from "../content.ts";
 import { manifestOf, treeOf } from "../manifests.ts";
 import type { Reader } from "../reader.ts";
 import { resolveCheckin } from "../resolve.ts";
-import type { ArchiveFile } from "./entry.ts";
+import { type ArchiveFile, zipArchive } from "./zip.ts";
 import { gzip } from "./gzip.ts";
 import { tarArchive } from "./tar.ts";
-import { zipArchive } from "./zip.ts";
 import { TextSet } from "../../text/mod.ts";
 
 export type ArchiveFormat = "zip" | "tar.gz";

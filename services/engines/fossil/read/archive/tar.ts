@@ -5,7 +5,7 @@
  * @see {@link https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html}
  */
 import { decodeUtf8, encodeUtf8 } from "../../codec/mod.ts";
-import { type ArchiveFile, permissionsOf } from "./entry.ts";
+import { type ArchiveFile, permissionsOf } from "./zip.ts";
 
 const BLOCK = 512;
 /** Field widths of the header. */

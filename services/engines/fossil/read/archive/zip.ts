@@ -6,8 +6,6 @@
 import { deflateRawSync } from "node:zlib";
 import { encodeUtf8 } from "../../codec/mod.ts";
 import { FossilError } from "../../error.ts";
-import { crc32 } from "./crc32.ts";
-import { type ArchiveFile, permissionsOf } from "./entry.ts";
 
 /** Values that need more than 32 bits are refused. */
 const MAX_32 = 0xffffffff;
@@ -144,4 +142,34 @@ function endRecord(count: number, size: number, offset: number): Uint8Array {
     ...long(offset),
     ...short(0),
   ]);
+}
+
+/** Table of the CRC-32 of ISO 3309, which zip and gzip use. */
+const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let remainder = byte;
+  for (let bit = 0; bit < 8; bit++) {
+    remainder = (remainder >>> 1) ^ (remainder & 1 ? 0xedb88320 : 0);
+  }
+  return remainder;
+});
+
+/** CRC-32 of bytes, or of bytes that follow those which gave `previous`. */
+export function crc32(bytes: Uint8Array, previous = 0): number {
+  let crc = ~previous;
+  for (let i = 0; i < bytes.length; i++) crc = TABLE[(crc ^ bytes[i]!) & 0xff]! ^ (crc >>> 8);
+  return ~crc >>> 0;
+}
+
+/** One file of an archive. */
+export interface ArchiveFile {
+  /** Path from the top of the archive, with "/". */
+  readonly path: string;
+  readonly mode: "file" | "executable" | "link";
+  /** Bytes; the target of a link. */
+  readonly content: Uint8Array;
+}
+
+/** Bits of the permissions that files of a mode have. */
+export function permissionsOf(mode: ArchiveFile["mode"]): number {
+  return mode === "file" ? 0o644 : mode === "executable" ? 0o755 : 0o777;
 }

@@ -1,0 +1,197 @@
+import { z } from "zod";
+import { ServiceError } from "../../kernel/errors.ts";
+import type { Principal } from "../../people/identity/mod.ts";
+import { serverOperation } from "../../people/identity/server_operation.ts";
+import {
+  accessOf,
+  accessProject,
+  actorKeyOf,
+  type Project,
+  type Projects,
+  type ReadsAnywhere,
+} from "../../work/projects/mod.ts";
+import type { Review, ReviewServices } from "../../work/reviews/mod.ts";
+import type { Claims } from "../../work/tickets/mod.ts";
+import type { Workspaces } from "../../work/workspaces/mod.ts";
+import { workloadOf } from "./workload.ts";
+
+/** Most projects that one answer looks at, and most entries of each of its lists. */
+const MAX_PROJECTS = 50;
+const MAX_ENTRIES = 1000;
+
+/** What the operation reads. */
+interface WorkServices {
+  readonly hosting: Pick<ReviewServices, "reviews"> & {
+    readonly claims: Claims;
+    readonly workspaces: Workspaces;
+    readonly projects: Projects;
+    readonly reads: Pick<ReadsAnywhere, "read">;
+  };
+}
+
+const reviewSchema = z.object({
+  project: z.string(),
+  id: z.int(),
+  title: z.string(),
+  status: z.string(),
+  round: z.int(),
+  agent_id: z.string(),
+  workspace: z.string().nullable(),
+});
+
+const workSchema = z.object({
+  you: z.string(),
+  claims: z.array(z.object({
+    project: z.string(),
+    ticket: z.string(),
+    workspace: z.string().nullable(),
+    generation: z.int(),
+    expires_at: z.string(),
+  })).describe("Tickets that you hold"),
+  workspaces: z.array(z.object({
+    project: z.string(),
+    name: z.string(),
+    description: z.string(),
+    ticket: z.string().nullable(),
+    tip: z.string(),
+    commits_made: z.int(),
+    files_changed: z.int(),
+    overlapping: z.array(z.string()).describe("Workspaces that change the same files"),
+  })).describe("Your active workspaces"),
+  to_review: z.array(reviewSchema).describe("Reviews that wait for your verdict"),
+  reviews: z.array(reviewSchema).describe("Your reviews that are open"),
+  unclaimed: z.array(z.object({ project: z.string(), tickets: z.int() }))
+    .describe("How many tickets you could claim"),
+  skipped: z.string().optional().describe("Which projects are left out, and why"),
+});
+
+export const getMyWork = serverOperation({
+  on: "projects",
+  summary: "What is the caller's, in one project or in all",
+  mcp: {
+    name: "get_my_work",
+    about: "Shows what is yours, in one project or in all: tickets that you hold, your " +
+      "workspaces and reviews, reviews that wait for your verdict, and how many tickets are free. " +
+      "Call it when you begin or resume work. If nothing is yours: list_tickets with unclaimed.",
+    cuts: ["unclaimed", "reviews", "to_review", "workspaces", "claims"],
+    advice: { notFound: "list_projects names your projects" },
+  },
+  input: z.object({
+    slug: z.string().optional().describe("Only this project; all of yours if absent"),
+  }),
+  ok: { schema: workSchema, description: "The work" },
+}, async ({ hosting }: WorkServices, { slug }, { caller: { principal } }) => {
+  const { projects, skipped } = projectsOf(hosting.projects, principal, slug);
+  const slugs = new Map(projects.map(({ id, slug }) => [id, slug]));
+  const here = <Item extends { readonly projectId: string }>(items: readonly Item[]) =>
+    items.flatMap((item) => {
+      const project = slugs.get(item.projectId);
+      return project === undefined ? [] : [{ project, item }];
+    });
+  const key = actorKeyOf(principal);
+  const [work, awaited] = await Promise.all([
+    workloadOf(hosting, key, MAX_ENTRIES),
+    hosting.reviews.store.waitingFor(key, MAX_ENTRIES),
+  ]);
+  const owners = new Set(work.workspaces.map(({ projectId }) => projectId));
+  const read = await Promise.all(
+    projects.map((project) => readProject(hosting, project, owners.has(project.id) ? key : null)),
+  );
+  const unread = read.filter(({ tickets, workspaces }) => tickets === null || workspaces === null)
+    .map(({ slug }) => slug);
+  const reasons = [
+    ...skipped,
+    ...unread.length === 0 ? [] : [`Not all of ${unread.join(", ")} can be read now`],
+  ];
+  return {
+    you: principal.name,
+    claims: here(work.claims).map(({ project, item }) => ({
+      project,
+      ticket: item.ticket,
+      workspace: item.workspace,
+      generation: item.generation,
+      expires_at: new Date(item.expiresAt).toISOString(),
+    })),
+    workspaces: read.flatMap(({ workspaces }) => workspaces ?? []),
+    to_review: here(awaited).map(viewOfReview),
+    reviews: here(work.reviews).map(viewOfReview),
+    unclaimed: read.flatMap(({ slug, tickets }) =>
+      tickets === null || tickets === 0 ? [] : [{ project: slug, tickets }]
+    ),
+    ...reasons.length === 0 ? {} : { skipped: reasons.join(". ") },
+  };
+});
+
+/** The named project, or those in which a principal may work. */
+function projectsOf(
+  projects: Projects,
+  principal: Principal,
+  slug: string | undefined,
+): { readonly projects: readonly Project[]; readonly skipped: readonly string[] } {
+  if (slug !== undefined) {
+    const access = accessProject(projects, slug, principal);
+    access.require("read");
+    return { projects: [access.project], skipped: [] };
+  }
+  const own = projects.all().filter((held) => accessOf(held, principal).may("write"))
+    .map(({ project }) => project);
+  const skipped = own.length > MAX_PROJECTS
+    ? [`Only the first ${MAX_PROJECTS} projects; name the others in "slug"`]
+    : [];
+  return { projects: own.slice(0, MAX_PROJECTS), skipped };
+}
+
+/**
+ * What only a project's repository knows; null for what cannot be read now.
+ *
+ * @param owner the key of the caller, if it has active workspaces there
+ */
+async function readProject(
+  { claims, workspaces, reads }: WorkServices["hosting"],
+  project: Project,
+  owner: string | null,
+) {
+  const [free, own] = await Promise.all([
+    readable(claims.unclaimed(project, { limit: 1, status: "Open" }, reads)),
+    owner === null ? [] : readable(workspacesOf(workspaces, project, owner)),
+  ]);
+  return { slug: project.slug, tickets: free?.total ?? null, workspaces: own };
+}
+
+/** What a read finds; null if it cannot be made now. */
+async function readable<Found>(read: Promise<Found>): Promise<Found | null> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof ServiceError) return null;
+    throw error;
+  }
+}
+
+async function workspacesOf(workspaces: Workspaces, project: Project, owner: string) {
+  const page = { status: "active" as const, owner, limit: MAX_ENTRIES, offset: 0 };
+  const { workspaces: opened } = await workspaces.list(project, page);
+  const counts = await workspaces.fileCounts(project, opened);
+  const own = new Set(opened.map(({ workspace }) => workspace.id));
+  const { overlaps } = await workspaces.overlaps.of(project, ({ id }) => own.has(id));
+  return opened.map(({ workspace, line }, index) => ({
+    project: project.slug,
+    name: workspace.name,
+    description: workspace.description,
+    ticket: workspace.ticket,
+    tip: line.tip,
+    commits_made: line.commitsMade,
+    files_changed: counts[index] ?? 0,
+    overlapping: (overlaps.get(workspace.id) ?? []).map((overlap) => overlap.workspace.name),
+  }));
+}
+
+function viewOfReview(
+  { project, item: { number: id, title, status, round, author, workspace } }: {
+    readonly project: string;
+    readonly item: Review;
+  },
+) {
+  const agent_id = author.name;
+  return { project, id, title, status, round, agent_id, workspace: workspace?.name ?? null };
+}
