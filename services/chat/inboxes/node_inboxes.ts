@@ -14,7 +14,14 @@ import type { ObservedMessage } from "../../engines/irc/mod.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import type { Delivery, Sending } from "./arrivals.ts";
-import type { Acknowledgement, InboxDoor, Inboxes, InboxQuery, Notification } from "./inboxes.ts";
+import type {
+  Acknowledgement,
+  InboxDoor,
+  Inboxes,
+  InboxQuery,
+  Missed,
+  Notification,
+} from "./inboxes.ts";
 
 /** Posted entries that are taken at once. */
 const POSTED_AT_ONCE = 200;

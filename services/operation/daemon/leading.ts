@@ -2,8 +2,8 @@ import type { Leadership, LeadingWork, Nodes } from "../../cluster/nodes/mod.ts"
 
 /** Where work runs that one node does for all. */
 export interface LeadingPlace {
-  readonly nodes: Pick<Nodes, "self">;
-  readonly leadership: Pick<Leadership, "add">;
+  readonly nodes: Nodes;
+  readonly leadership: Leadership;
 }
 
 /**

@@ -8,7 +8,7 @@ import type {
 } from "../../engines/fossil/mod.ts";
 import type { Project, ProjectRepositories, RepositoryWrite, Stamp } from "../projects/mod.ts";
 import type { Claims } from "./claims.ts";
-import { type ClaimView, isoOf, viewOfClaim } from "./records.ts";
+import { type ClaimView, isoOf, type TicketWriter, viewOfClaim } from "./records.ts";
 import type { NewComment, NewTicket, TicketEdit } from "./schemas.ts";
 import { checkFields, commentFields, type Field, setting } from "./ticket_fields.ts";
 
