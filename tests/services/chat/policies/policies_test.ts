@@ -11,7 +11,13 @@ import {
   withServices,
 } from "../../../support/services.ts";
 import { withFolder } from "../../../support/temporary.ts";
-import { diffPatch, type Json, type JsonObject, mergePatch, pathsOf } from "../../../../services/chat/policies/merge_patch.ts";
+import {
+  diffPatch,
+  type Json,
+  type JsonObject,
+  mergePatch,
+  pathsOf,
+} from "../../../../services/chat/policies/merge_patch.ts";
 
 /** The policies as a start of the program finds them. */
 function reopened({ database, clock, log }: TestServices, minutes = 5): Promise<Policies> {

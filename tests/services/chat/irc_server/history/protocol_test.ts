@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { HistoryKind } from "../../../../../services/engines/irc/mod.ts";
-import { type Operation, packOperations, unpackOperations } from "../../../../../services/chat/irc_server/history/changes.ts";
+import {
+  type Operation,
+  packOperations,
+  unpackOperations,
+} from "../../../../../services/chat/irc_server/history/changes.ts";
 
 Deno.test("operations pass through the worker's port unchanged", () => {
   const append = (sequence: number, account: string | null): Operation => ({

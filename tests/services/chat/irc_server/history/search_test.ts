@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { HistoryTarget } from "../../../../../services/engines/irc/mod.ts";
 import { ArchiveFile } from "../../../../../services/chat/irc_server/history/archive_file.ts";
-import type { FoundRecords, RecordSearch } from "../../../../../services/chat/irc_server/history/protocol.ts";
+import type {
+  FoundRecords,
+  RecordSearch,
+} from "../../../../../services/chat/irc_server/history/protocol.ts";
 import { withFolder } from "../../../../support/temporary.ts";
 import { THOROUGH } from "../../../../support/level.ts";
 import type { Operation } from "../../../../../services/chat/irc_server/history/changes.ts";
