@@ -10,7 +10,6 @@ import { Bounces, type BouncesOptions, Expiries } from "./bounces.ts";
 import { type Addressed, type AddressedText, type Tracking, UNTRACKED } from "./entry.ts";
 import { Inbox, INBOX_CAPACITY, type InboxCounts, type NewEntry } from "./inbox.ts";
 import type { Sent } from "./inbox_store.ts";
-import type { Missed } from "./node_inboxes.ts";
 
 /** What the agent is done with: entries of these ids, or all up to an id or a timestamp. */
 export type Acknowledgement =
@@ -45,6 +44,12 @@ export interface AcknowledgedEntries {
   /** How many entries are left. */
   readonly left: number;
 }
+
+/** What a node heard that does not keep the inboxes. */
+export type Missed =
+  | { readonly kind: "heard"; readonly message: HeardMessage }
+  | { readonly kind: "posted"; readonly channel: string; readonly message: ChannelMessage }
+  | { readonly kind: "redacted"; readonly id: string };
 
 /** An entry about a project, for one agent. */
 export interface Notification {

@@ -4,7 +4,6 @@
  */
 export {
   InboxPosts,
-  type Missed,
   MissedMessages,
   NodeInboxes,
   type NodeInboxesOptions,
@@ -36,5 +35,6 @@ export {
   type InboxDoor,
   Inboxes,
   type InboxesOptions,
+  type Missed,
   type Notification,
 } from "./inboxes.ts";

@@ -14,7 +14,14 @@ import type { ObservedMessage } from "../../engines/irc/mod.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import type { Delivery, Sending } from "./arrivals.ts";
-import type { Acknowledgement, InboxDoor, Inboxes, InboxQuery, Notification } from "./inboxes.ts";
+import type {
+  Acknowledgement,
+  InboxDoor,
+  Inboxes,
+  InboxQuery,
+  Missed,
+  Notification,
+} from "./inboxes.ts";
 
 /** Posted entries that are taken at once. */
 const POSTED_AT_ONCE = 200;
@@ -300,12 +307,6 @@ const KEPT_MS = 120_000;
 
 /** Most messages that are kept; the oldest make room. */
 const MAX_KEPT = 20_000;
-
-/** What a node heard that does not keep the inboxes. */
-export type Missed =
-  | { readonly kind: "heard"; readonly message: HeardMessage }
-  | { readonly kind: "posted"; readonly channel: string; readonly message: ChannelMessage }
-  | { readonly kind: "redacted"; readonly id: string };
 
 interface MissedMessagesOptions {
   /** Whether another node leads, which has these messages too. */

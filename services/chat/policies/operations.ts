@@ -3,8 +3,9 @@ import { z } from "zod";
 import { NotFound, SwitchedOff, Unavailable } from "../../kernel/errors.ts";
 import { serverOperation, WithHeaders } from "../../people/identity/server_operation.ts";
 import type { Backends } from "../../models/llm/mod.ts";
-import type { JsonObject, Policies } from "./policies.ts";
+import type { Policies } from "./policies.ts";
 import { policiesSchema, policyPatchSchema, policyWarnings } from "./schemas.ts";
+import type { JsonObject } from "./merge_patch.ts";
 
 /** What the operations on policies call. */
 interface PolicyServices {

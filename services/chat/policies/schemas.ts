@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { channelName } from "../../engines/irc/mod.ts";
 import { suggest } from "../../kernel/suggest.ts";
-import { DEFAULTS, isObject, type JsonObject } from "./policies.ts";
+import { DEFAULTS, type KnownBot } from "./known_bots.ts";
+import { isObject, type JsonObject } from "./merge_patch.ts";
 
 const flag = z.boolean();
 const text = z.string();
@@ -137,9 +138,6 @@ export const BOTS = {
     cooldown_sec: shown(count, warden.cooldown_sec),
   }),
 };
-
-/** The bots whose fields are typed. */
-export type KnownBot = keyof typeof BOTS;
 
 /** The settings of a known bot: its own fields, and possibly others. */
 export type BotSettings<Bot extends KnownBot> = z.infer<(typeof BOTS)[Bot]>;

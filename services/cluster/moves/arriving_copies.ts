@@ -7,7 +7,6 @@ import {
   serviceErrorOf,
 } from "../../work/projects/mod.ts";
 import type { Uploads } from "../../work/releases/mod.ts";
-import type { PartSum } from "./schemas.ts";
 import { createHash } from "node:crypto";
 
 /** The part that is the repository; the others are unfinished uploads, by their id. */
@@ -15,6 +14,13 @@ export const REPOSITORY = "repository";
 
 /** The name of a part; it becomes the name of a file. */
 export const PART_NAME = /^(?:repository|[0-9A-Z]{26})$/;
+
+/** A part with its length and the SHA-256 of its content. */
+export interface PartSum {
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
 
 export interface ArrivingCopiesOptions {
   readonly repositories: Pick<ProjectRepositories, "files">;

@@ -2,8 +2,8 @@ import { Unavailable } from "../../kernel/errors.ts";
 import type { NodeClient } from "../nodes/mod.ts";
 import type { NodeRecord } from "../../kernel/nodes.ts";
 import type { Project } from "../../work/projects/mod.ts";
-import type { PartSum } from "./schemas.ts";
 import { partOf, type Range } from "./changed_blocks.ts";
+import type { PartSum } from "./arriving_copies.ts";
 
 export interface NodeCopyOptions {
   readonly client: Pick<NodeClient, "ask">;

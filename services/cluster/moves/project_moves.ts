@@ -13,10 +13,9 @@ import type {
 } from "../../work/projects/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import type { Uploads } from "../../work/releases/mod.ts";
-import { REPOSITORY, sumOf } from "./arriving_copies.ts";
+import { type PartSum, REPOSITORY, sumOf } from "./arriving_copies.ts";
 import { changedBlocks } from "./changed_blocks.ts";
 import { NodeCopy } from "./node_copy.ts";
-import type { PartSum } from "./schemas.ts";
 
 /** Longest wait for what follows the events of a project, in milliseconds. */
 const CATCHING_UP = 5000;

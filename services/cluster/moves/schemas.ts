@@ -9,6 +9,3 @@ export const partSumsSchema = z.array(
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
   }),
 ).max(1000);
-
-/** A part with its length and the SHA-256 of its content. */
-export type PartSum = Readonly<z.infer<typeof partSumsSchema>[number]>;

@@ -10,15 +10,13 @@ import { Conflict, Invalid, NotFound, TooMany } from "../../kernel/errors.ts";
 import { newEvent } from "../../engines/events/mod.ts";
 import { type Caller, originOf } from "../../people/identity/mod.ts";
 import {
-  type BackendChange,
-  type BackendDefinition,
-  type BackendRequest,
   definitionProblem,
   keyVariableProblem,
   KNOWN_PROVIDERS,
   type ProviderApi,
 } from "./catalog.ts";
 import { type Environment, isSet, ownAddress } from "./credentials.ts";
+import type { BackendChange, BackendDefinition, BackendRequest } from "./schemas.ts";
 
 /** Most backends created through the API. */
 const MAX_BACKENDS = 100;

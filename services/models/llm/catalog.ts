@@ -1,5 +1,4 @@
 import { suggest } from "../../kernel/suggest.ts";
-import type { BackendDefinition } from "./schemas.ts";
 
 /** The API format of a provider. */
 export type ProviderApi = "openai" | "anthropic" | "gemini" | "bedrock" | "ollama";
@@ -113,7 +112,7 @@ export function providerOf(name: string): Provider {
 
 /** What is wrong with a backend although each field is valid, or null. */
 export function definitionProblem(
-  { provider, base_url }: Pick<BackendDefinition, "provider" | "base_url">,
+  { provider, base_url }: { readonly provider: string; readonly base_url: string },
 ): string | null {
   if (base_url !== "" || isKnownProvider(provider)) return null;
   const meant = suggest(provider, KNOWN_PROVIDERS.map(({ name }) => name));
@@ -155,7 +154,3 @@ export function keyVariableProblem(name: string, allowed: readonly string[]): st
     ? null
     : "must be the variable of a provider's key; if this one is, add it to llm.key_variables";
 }
-
-/** The known LLM providers, and the definition of a backend. */
-
-export type { BackendChange, BackendDefinition, BackendRequest } from "./schemas.ts";

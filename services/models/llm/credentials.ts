@@ -1,10 +1,6 @@
 import { Unavailable } from "../../kernel/errors.ts";
-import {
-  type BackendDefinition,
-  keyVariableProblem,
-  type Provider,
-  providerOf,
-} from "./catalog.ts";
+import { keyVariableProblem, type Provider, providerOf } from "./catalog.ts";
+import type { BackendDefinition } from "./schemas.ts";
 
 /** Reads an environment variable of the process. */
 export type Environment = (name: string) => string | undefined;

@@ -9,7 +9,6 @@ export {
   type DiscoveredBackend,
   type KnownProvider,
 } from "./backends.ts";
-export type { BackendChange, BackendDefinition, BackendRequest } from "./catalog.ts";
 export type { Environment } from "./credentials.ts";
 export {
   type Completion,
@@ -18,6 +17,11 @@ export {
   type GatewayOptions,
   type KnownModel,
 } from "./gateway.ts";
-export type { CompletionRequest } from "./schemas.ts";
+export type {
+  BackendChange,
+  BackendDefinition,
+  BackendRequest,
+  CompletionRequest,
+} from "./schemas.ts";
 export { type Llm, type LlmOptions, openLlm } from "./open.ts";
 export { type BackendStats, LATENCY_BOUNDS, type Outcome } from "./call.ts";

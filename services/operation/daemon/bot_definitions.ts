@@ -9,13 +9,14 @@ import {
 } from "../../chat/bots/catalog/mod.ts";
 import type { BotDefinition, HeraldDesk } from "../../chat/bots/mod.ts";
 import type { Bridge } from "../../chat/bridge/mod.ts";
+import type { EventLog } from "../../engines/events/mod.ts";
 import type { DataFolder } from "../config/mod.ts";
-import type { BotServices } from "./bots.ts";
+import type { Status } from "../metrics/mod.ts";
 import { guardBots, type GuardSurroundings } from "./guard_bots.ts";
 
 /** What the bots are made of. */
 export interface BotParts {
-  readonly services: Pick<BotServices, "status" | "eventLog">;
+  readonly services: { readonly status: Status; readonly eventLog: EventLog };
   readonly guarded: GuardSurroundings;
   readonly bridge: Bridge;
   readonly desk: HeraldDesk;

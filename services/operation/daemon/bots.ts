@@ -9,18 +9,23 @@ import {
   type Speaker,
 } from "../../chat/bots/mod.ts";
 import type { Bridge } from "../../chat/bridge/mod.ts";
+import type { Policies } from "../../chat/policies/mod.ts";
+import type { EventLog } from "../../engines/events/mod.ts";
+import type { Llm } from "../../models/llm/mod.ts";
 import { GUEST, type Principal } from "../../people/identity/mod.ts";
 import type { Status } from "../metrics/mod.ts";
 import type { BotParts } from "./bot_definitions.ts";
 import type { Hosting } from "./hosting.ts";
 import { startLeading } from "./leading.ts";
 import type { IrcHost } from "./irc_host.ts";
-import type { Services } from "./services.ts";
 import type { Stores } from "./stores.ts";
 
 /** The services that bots use. */
-export interface BotServices
-  extends Pick<Services, "llm" | "policies" | "eventLog">, Pick<BotsOptions, "voices"> {
+export interface BotServices extends Pick<BotsOptions, "voices"> {
+  readonly llm: Pick<Llm, "gateway">;
+  /** Null if the configuration turns the policy store off. */
+  readonly policies: Policies | null;
+  readonly eventLog: EventLog;
   readonly bridge: Bridge | null;
   readonly status: Status;
   readonly irc: Pick<IrcHost, "claimReports" | "mutes" | "server" | "people">;

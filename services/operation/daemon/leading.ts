@@ -1,8 +1,10 @@
-import type { LeadingWork } from "../../cluster/nodes/mod.ts";
-import type { Stores } from "./stores.ts";
+import type { Leadership, LeadingWork, Nodes } from "../../cluster/nodes/mod.ts";
 
 /** Where work runs that one node does for all. */
-export type LeadingPlace = Pick<Stores, "nodes" | "leadership">;
+export interface LeadingPlace {
+  readonly nodes: Nodes;
+  readonly leadership: Leadership;
+}
 
 /**
  * Starts work on the node that leads, whenever there is one. A server that is alone starts it at

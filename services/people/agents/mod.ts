@@ -7,6 +7,7 @@ export {
   AGENT_TYPES,
   type AgentActivity,
   type AgentPage,
+  type AgentRate,
   type AgentType,
   channelStatusOf,
 } from "./records.ts";
@@ -50,7 +51,6 @@ export {
 } from "./roster.ts";
 export type {
   AdoptionRequest,
-  AgentRate,
   HaltRequest,
   PersonRequest,
   RegistrationRequest,

@@ -3,7 +3,12 @@ import { Conflict, NotFound } from "../../kernel/errors.ts";
 import type { Account, AccountDirectory } from "../identity/mod.ts";
 import { type ChannelStatus, foldCase } from "../../engines/irc/mod.ts";
 import type { AgentWork } from "../work_states.ts";
-import type { AgentRate } from "./schemas.ts";
+
+/** How many messages an agent may send: `burst` at once, then `messages_per_second`. */
+export interface AgentRate {
+  readonly messages_per_second: number;
+  readonly burst: number;
+}
 
 /** An agent, for callers. */
 export interface Agent {

@@ -7,8 +7,14 @@ import {
 import { TooMany } from "../../kernel/errors.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import { foldCase } from "../../engines/irc/mod.ts";
-import { type AgentPage, type AgentRow, AgentRows, selectAgents } from "./records.ts";
-import type { AdoptionRequest, AgentRate } from "./schemas.ts";
+import {
+  type AgentPage,
+  type AgentRate,
+  type AgentRow,
+  AgentRows,
+  selectAgents,
+} from "./records.ts";
+import type { AdoptionRequest } from "./schemas.ts";
 
 /** An active agent. */
 export interface RosterEntry {

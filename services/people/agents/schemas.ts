@@ -89,7 +89,6 @@ export type Rotation = z.infer<typeof rotationSchema>;
 export type Pause = z.infer<typeof pauseSchema>;
 export type HaltRequest = z.infer<typeof haltSchema>;
 export type ResumeRequest = z.infer<typeof resumeSchema>;
-export type AgentRate = z.infer<typeof rateLimitSchema>;
 export type PersonRequest = z.infer<typeof personSchema>;
 
 const slotLimit = z.int({ error: "must be a whole number" }).min(0, { error: "must be at least 0" })

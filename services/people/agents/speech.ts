@@ -4,9 +4,9 @@ import { newEvent } from "../../engines/events/mod.ts";
 import { type Account, type AccountDirectory, type Caller, originOf } from "../identity/mod.ts";
 import { TokenBucket } from "../../kernel/token_bucket.ts";
 import type { Halts } from "./halts.ts";
-import { commitOn, findActiveAgent, findAgentRow } from "./records.ts";
+import { type AgentRate, commitOn, findActiveAgent, findAgentRow } from "./records.ts";
 import { type HeldColumns, rateColumns, type Roster, type SlotLimits } from "./roster.ts";
-import type { AgentRate, Pause } from "./schemas.ts";
+import type { Pause } from "./schemas.ts";
 
 const MINUTE = 60_000;
 

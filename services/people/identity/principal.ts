@@ -1,5 +1,4 @@
 import type { Origin } from "../../engines/events/mod.ts";
-import type { Account } from "./accounts.ts";
 import { OPERATOR_NAME } from "./names.ts";
 
 /** The scopes of a credential. `admin` includes `write`, and `write` includes `read`. */
@@ -76,7 +75,7 @@ export function originOf({ principal, address, requestId }: Caller): Origin {
 }
 
 /** An account that acts by a message on IRC, where its login proved it, with all of its rights. */
-export function callerOnIrc({ kind, id, name }: Pick<Account, "kind" | "id" | "name">): Caller {
+export function callerOnIrc({ kind, id, name }: Pick<Principal, "kind" | "id" | "name">): Caller {
   const scopes = new Set(["read", "write", "admin"] as const);
   const principal = { kind, id, name, scopes, project: null, tokenId: null, sessionId: null };
   return { principal, address: null, requestId: null };

@@ -1,6 +1,7 @@
 import { TooMany } from "../../kernel/errors.ts";
 import { Quota, type Share } from "../../kernel/quota.ts";
-import { type Caller, isOverseer, placeOf, type Principal, quotaFor } from "./mod.ts";
+import { placeOf } from "./attempts.ts";
+import { type Caller, isOverseer, type Principal, quotaFor } from "./principal.ts";
 
 /** The part of all that one caller may hold. */
 const CALLER_SHARE = 1 / 4;

@@ -1,4 +1,4 @@
-import { Conflict, Unauthorized } from "../../kernel/errors.ts";
+import { Conflict, NotFound, Unauthorized } from "../../kernel/errors.ts";
 import type { FreeSpace } from "../../kernel/files.ts";
 import {
   type Account,
@@ -8,7 +8,6 @@ import {
   type Principal,
   type Resource,
 } from "../../people/identity/mod.ts";
-import { noSuchProject, type Projects } from "./projects.ts";
 import type { HeldProject, Project } from "./records.ts";
 
 /** Which agents are halted: they may read alone. */
@@ -19,6 +18,17 @@ export interface HaltCheck {
   requireGoingById(id: string | null): void;
   /** Why the account with this internal id may change nothing; null if it may. */
   reasonById(id: string | null): string | null;
+}
+
+/** The error for a slug that no project has, or that the caller must not know of. */
+export function noSuchProject(slug: string): NotFound {
+  return new NotFound(`There is no project "${slug}"`);
+}
+
+/** Where projects are found by their slugs. */
+interface FoundProjects {
+  readonly halts: HaltCheck;
+  find(slug: string): HeldProject | null;
 }
 
 /** A project with what the caller may do in it. */
@@ -44,7 +54,7 @@ export interface ProjectAccess {
  * @throws NotFound if there is none or the caller may not read it; both give the same answer
  */
 export function accessProject(
-  projects: Pick<Projects, "find" | "halts">,
+  projects: FoundProjects,
   slug: string,
   principal: Principal,
 ): ProjectAccess {

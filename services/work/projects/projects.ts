@@ -12,7 +12,7 @@ import {
 } from "../../people/identity/mod.ts";
 import { newUlid } from "../../kernel/ulid.ts";
 import { projectEvent, type ProjectEventData, type ProjectEventType } from "./events.ts";
-import type { HaltCheck } from "./access.ts";
+import { type HaltCheck, noSuchProject } from "./access.ts";
 import { ProjectDirectory } from "./project_directory.ts";
 import { ProjectStatements } from "./project_statements.ts";
 import type { HeldProject, Member, Project } from "./records.ts";
@@ -337,11 +337,6 @@ export class Projects {
   ) {
     return projectEvent(project, type, data, { origin: originOf(caller), time: this.#clock() });
   }
-}
-
-/** The error for a slug that no project has, or that the caller must not know of. */
-export function noSuchProject(slug: string): NotFound {
-  return new NotFound(`There is no project "${slug}"`);
 }
 
 function slugTaken(slug: string): Conflict {

@@ -9,9 +9,10 @@ export {
   type FenceRequest,
   type Holder,
   isoOf,
+  type TicketWriter,
   viewOfClaim,
 } from "./records.ts";
 export { Claims } from "./claims.ts";
 export { CustomFields } from "./ticket_fields.ts";
 export { type Submission, type SubmissionPart, Submissions } from "./submissions.ts";
-export { Tickets, type TicketView, type TicketWriter } from "./tickets.ts";
+export { Tickets, type TicketView } from "./tickets.ts";

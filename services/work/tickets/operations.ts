@@ -24,7 +24,7 @@ import type { ProjectTexts } from "../texts/mod.ts";
 import { trimmedLineSchema } from "../../kernel/validation/schemas.ts";
 import type { Claims } from "./claims.ts";
 import type { CustomFields } from "./ticket_fields.ts";
-import { isoOf, viewOfClaim } from "./records.ts";
+import { isoOf, type TicketWriter, viewOfClaim } from "./records.ts";
 import {
   claimListSchema,
   claimRefusalSchema,
@@ -49,7 +49,7 @@ import {
   unclaimedSchema,
 } from "./schemas.ts";
 import type { Submissions } from "./submissions.ts";
-import type { Tickets, TicketView, TicketWriter } from "./tickets.ts";
+import type { Tickets, TicketView } from "./tickets.ts";
 
 /** What the operations on tickets and claims call. */
 interface TicketServices {

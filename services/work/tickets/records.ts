@@ -24,6 +24,13 @@ export type ClaimOutcome =
 /** Who holds a claim. */
 export type Holder = Pick<Actor, "key" | "name">;
 
+/** Who changes a ticket, and under which generation of its claim, if the request names one. */
+export interface TicketWriter {
+  readonly caller: Caller;
+  readonly actor: Actor;
+  readonly generation?: number | undefined;
+}
+
 /** A lease on a ticket. Times are Unix milliseconds. */
 export interface Claim {
   readonly id: string;

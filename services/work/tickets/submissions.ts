@@ -5,10 +5,10 @@ import type { TicketRef } from "../../engines/fossil/mod.ts";
 import type { Caller } from "../../people/identity/mod.ts";
 import type { Actor, Project, ProjectRepositories, RegisteredKind } from "../projects/mod.ts";
 import type { Claims } from "./claims.ts";
-import { type Claim, claimRefusal, isResult, refusalOf } from "./records.ts";
+import { type Claim, claimRefusal, isResult, refusalOf, type TicketWriter } from "./records.ts";
 import type { SubmittedWork } from "./schemas.ts";
 import { commentFields, setting } from "./ticket_fields.ts";
-import type { Tickets, TicketWriter } from "./tickets.ts";
+import type { Tickets } from "./tickets.ts";
 
 /** Work to submit. */
 export interface Submission {

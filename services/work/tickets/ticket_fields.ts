@@ -7,7 +7,7 @@ import {
   type ProjectRepositories,
   type RegisteredKind,
 } from "../projects/mod.ts";
-import type { TicketWriter } from "./tickets.ts";
+import type { TicketWriter } from "./records.ts";
 
 /** A field that a change of a ticket sets. */
 export type Field = NewTicketChange["fields"][number];

@@ -6,29 +6,15 @@ import type {
   TicketFields,
   TicketRef,
 } from "../../engines/fossil/mod.ts";
-import type { Caller } from "../../people/identity/mod.ts";
-import type {
-  Actor,
-  Project,
-  ProjectRepositories,
-  RepositoryWrite,
-  Stamp,
-} from "../projects/mod.ts";
+import type { Project, ProjectRepositories, RepositoryWrite, Stamp } from "../projects/mod.ts";
 import type { Claims } from "./claims.ts";
-import { type ClaimView, isoOf, viewOfClaim } from "./records.ts";
+import { type ClaimView, isoOf, type TicketWriter, viewOfClaim } from "./records.ts";
 import type { NewComment, NewTicket, TicketEdit } from "./schemas.ts";
 import { checkFields, commentFields, type Field, setting } from "./ticket_fields.ts";
 
 export interface TicketsOptions {
   readonly repositories: ProjectRepositories;
   readonly claims: Claims;
-}
-
-/** Who changes a ticket, and under which generation of its claim, if the request names one. */
-export interface TicketWriter {
-  readonly caller: Caller;
-  readonly actor: Actor;
-  readonly generation?: number | undefined;
 }
 
 /** A ticket with its comments, its claim and its strikes. */

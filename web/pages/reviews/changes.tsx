@@ -19,7 +19,7 @@ import { ProjectAddresses } from "../../addresses.ts";
 import { type Visit, withQuery } from "../../visit.ts";
 import { threadTexts } from "../../parts/thread_texts.tsx";
 import { CommentCard, textOf } from "./conversation.tsx";
-import type { Review, ReviewProps } from "./review.tsx";
+import type { Review, ReviewProps } from "./props.ts";
 
 type RoundDiff = z.output<typeof roundDiffSchema>;
 type Comment = Review["comments"][number];

@@ -4,7 +4,7 @@ import type { ProjectText } from "../../../services/work/texts/mod.ts";
 import { ThreadProse, type ThreadText, threadTexts } from "../../parts/thread_texts.tsx";
 import { Time } from "../../parts/time.tsx";
 import { withQuery } from "../../visit.ts";
-import type { Review, ReviewProps } from "./review.tsx";
+import type { Review, ReviewProps } from "./props.ts";
 
 type Comment = Review["comments"][number];
 type Verdict = Review["verdict_history"][number];

@@ -1,5 +1,5 @@
 import { type Visit, withQuery } from "../../visit.ts";
-import type { ReviewProps } from "./review.tsx";
+import type { ReviewProps } from "./props.ts";
 
 /** Who must act now, and on what; hidden once the review has ended. */
 export function NextStep(props: ReviewProps) {

@@ -1,17 +1,11 @@
-import type { z } from "zod";
 import { getCheckinStatus } from "../../../services/work/checks/operations.ts";
-import type { CheckinStatus } from "../../../services/work/checks/schemas.ts";
 import { getReview, listLandings } from "../../../services/work/reviews/operations.ts";
-import type {
-  landingListSchema,
-  reviewDetailSchema,
-} from "../../../services/work/reviews/schemas.ts";
 import { definePage, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { Segments } from "../../parts/filters.tsx";
 import { Time } from "../../parts/time.tsx";
 import { WorkStatus } from "../../parts/work_badges.tsx";
-import { type OpenProject, openProject } from "../../project.ts";
+import { openProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 import {
   approve,
@@ -28,20 +22,7 @@ import { showChanges } from "./changes.tsx";
 import { showConversation } from "./conversation.tsx";
 import { NextStep } from "./next_step.tsx";
 import { Sidebar } from "./sidebar.tsx";
-
-export type Review = z.output<typeof reviewDetailSchema>;
-export type Landing = z.output<typeof landingListSchema>["landing"][number];
-
-/** What the page of a review shows. */
-export interface ReviewProps {
-  readonly visit: Visit;
-  readonly project: OpenProject;
-  readonly review: Review;
-  /** Its place in the landing queue, or its last landing. */
-  readonly landing: Landing | null;
-  /** The checks of its tip. */
-  readonly checks: CheckinStatus["checks"];
-}
+import type { Landing, ReviewProps } from "./props.ts";
 
 /** Landings among which that of the review is looked for. */
 const LANDINGS = 100;

@@ -4,7 +4,7 @@ import { knownNames } from "../../parts/known_names.ts";
 import { ButtonForm, Form, TextField } from "../../parts/form.tsx";
 import { Time } from "../../parts/time.tsx";
 import { changesSince } from "./next_step.tsx";
-import type { ReviewProps } from "./review.tsx";
+import type { ReviewProps } from "./props.ts";
 
 const CHECKS: Readonly<Record<string, string>> = {
   success: "good",

@@ -6,7 +6,10 @@ import type { ClaimOutcome, PastClaim } from "../../../services/work/tickets/mod
 import type { ProjectText } from "../../../services/work/texts/mod.ts";
 import type { OpenProject } from "../../project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
-import type { TicketChanges } from "./ticket.tsx";
+import type { z } from "zod";
+import type { ticketChangesSchema } from "../../../services/work/tickets/schemas.ts";
+
+export type TicketChanges = z.output<typeof ticketChangesSchema>;
 
 type Change = TicketChanges["changes"][number];
 type ChangedField = Change["fields"][number];

@@ -5,8 +5,12 @@ import type { OpenProject } from "../../project.ts";
 import { type Query, type Visit, withQuery } from "../../visit.ts";
 import { listTickets } from "../../../services/work/tickets/operations.ts";
 import { holdingOf } from "./holding.ts";
-import type { ListedTicket, TicketListAnswer } from "./list.tsx";
+import type { z } from "zod";
+import type { ticketListSchema } from "../../../services/work/tickets/schemas.ts";
 import { WORDS } from "../../parts/ticket_words.ts";
+
+export type TicketListAnswer = z.output<typeof ticketListSchema>;
+export type ListedTicket = TicketListAnswer["tickets"][number];
 
 /** Cards of a column; the list has the rest. */
 const CARDS = 25;

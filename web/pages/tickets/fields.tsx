@@ -1,11 +1,12 @@
 import type { z } from "zod";
 import { getTicketFields } from "../../../services/work/tickets/operations.ts";
-import type { fieldsSchema } from "../../../services/work/tickets/schemas.ts";
+import type { fieldsSchema, ticketSchema } from "../../../services/work/tickets/schemas.ts";
 import { Field, Select, TextArea, TextField } from "../../parts/form.tsx";
 import { choicesOf, readable, type WordField, WORDS } from "../../parts/ticket_words.ts";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
-import type { Ticket } from "./ticket.tsx";
+
+export type Ticket = z.output<typeof ticketSchema>;
 
 export type TicketFields = z.output<typeof fieldsSchema>;
 

@@ -1,7 +1,5 @@
-import type { z } from "zod";
 import { Columns3, List, Plus } from "lucide-static";
 import { changeTicket, listTickets } from "../../../services/work/tickets/operations.ts";
-import type { ticketListSchema } from "../../../services/work/tickets/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Filters, linkWith, SearchFilter, Segments, SelectFilter } from "../../parts/filters.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -10,12 +8,9 @@ import { TicketHolder, TicketStatus, TicketWords } from "../../parts/ticket_badg
 import { Time } from "../../parts/time.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
 import { type Query, type Visit, withQuery } from "../../visit.ts";
-import { Board } from "./board.tsx";
+import { Board, type ListedTicket, type TicketListAnswer } from "./board.tsx";
 import { type Holding, holdingOf } from "./holding.ts";
 import { choicesOf } from "../../parts/ticket_words.ts";
-
-export type TicketListAnswer = z.output<typeof ticketListSchema>;
-export type ListedTicket = TicketListAnswer["tickets"][number];
 
 const PER_PAGE = 50;
 

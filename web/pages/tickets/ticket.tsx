@@ -5,7 +5,6 @@ import { listWorkspaces } from "../../../services/work/workspaces/operations.ts"
 import type { workspaceListSchema } from "../../../services/work/workspaces/schemas.ts";
 import { shownText } from "../../../services/engines/fossil/front/mod.ts";
 import * as tickets from "../../../services/work/tickets/operations.ts";
-import type { ticketChangesSchema, ticketSchema } from "../../../services/work/tickets/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { ButtonForm, Form, Select, TextArea } from "../../parts/form.tsx";
@@ -17,12 +16,10 @@ import { ThreadProse, threadTexts } from "../../parts/thread_texts.tsx";
 import { Time } from "../../parts/time.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
-import { Activity, type ClaimNews, commentsIn, newsOf } from "./activity.tsx";
-import { customFieldsOf, readFields, TicketForm, valuesOf } from "./fields.tsx";
+import { Activity, type ClaimNews, commentsIn, newsOf, type TicketChanges } from "./activity.tsx";
+import { customFieldsOf, readFields, type Ticket, TicketForm, valuesOf } from "./fields.tsx";
 import { type Holding, holdingOf } from "./holding.ts";
 
-export type Ticket = z.output<typeof ticketSchema>;
-export type TicketChanges = z.output<typeof ticketChangesSchema>;
 type Reviews = z.output<typeof reviewListSchema>["reviews"];
 type Workspaces = z.output<typeof workspaceListSchema>["workspaces"];
 

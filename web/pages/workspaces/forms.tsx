@@ -2,7 +2,12 @@ import { knownNames } from "../../parts/known_names.ts";
 import { ButtonForm, Form, TextArea, TextField } from "../../parts/form.tsx";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
-import type { Reviews, Workspace } from "./workspace.tsx";
+import type { z } from "zod";
+import type { reviewListSchema } from "../../../services/work/reviews/schemas.ts";
+import type { detailedSchema } from "../../../services/work/workspaces/schemas.ts";
+
+export type Workspace = z.output<typeof detailedSchema>;
+export type Reviews = z.output<typeof reviewListSchema>["reviews"];
 
 const CLOSED: ReadonlySet<string> = new Set(["merged", "closed"]);
 

@@ -4,20 +4,17 @@ import type { z } from "zod";
 import { getTimeline } from "../../../services/work/code/operations.ts";
 import type { timelineSchema } from "../../../services/work/code/schemas.ts";
 import { createReview, listReviews } from "../../../services/work/reviews/operations.ts";
-import type { reviewListSchema } from "../../../services/work/reviews/schemas.ts";
 import * as workspaces from "../../../services/work/workspaces/operations.ts";
-import type { detailedSchema, overlapsSchema } from "../../../services/work/workspaces/schemas.ts";
+import type { overlapsSchema } from "../../../services/work/workspaces/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Time } from "../../parts/time.tsx";
 import { WorkStatus } from "../../parts/work_badges.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
-import { WorkspaceForms } from "./forms.tsx";
+import { type Reviews, type Workspace, WorkspaceForms } from "./forms.tsx";
 
-export type Workspace = z.output<typeof detailedSchema>;
 type Overlaps = z.output<typeof overlapsSchema>["overlaps"];
 type Checkins = z.output<typeof timelineSchema>["checkins"];
-export type Reviews = z.output<typeof reviewListSchema>["reviews"];
 
 /** Most rows of a list on the page of a workspace. */
 const [MAX_COMMITS, MAX_FILES, MAX_PATHS] = [50, 100, 10];

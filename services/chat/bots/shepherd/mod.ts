@@ -1,2 +1,3 @@
 /** The shepherd: see shepherd.ts. */
-export { type ProjectWork, shepherd, type ShepherdParts } from "./shepherd.ts";
+export { shepherd, type ShepherdParts } from "./shepherd.ts";
+export type { ProjectWork } from "./plan_book.ts";

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { Conflict, Invalid, NotFound } from "../../../kernel/errors.ts";
 import { foldCase } from "../../../engines/irc/mod.ts";
 import { withoutFence } from "../model_answer.ts";
-import type { ProjectWork } from "./shepherd.ts";
 
 /** Most goals and assignments that are kept; ended ones give way first. */
 const MAX_GOALS = 200;
@@ -13,6 +12,29 @@ const MAX_TEXT = 300;
 
 /** How often somebody is asked about an assignment before people hear of the silence. */
 const MAX_ASKED = 3;
+
+/** A ticket of a project. */
+interface WorkTicket {
+  /** The beginning of its id, which names it. */
+  readonly id: string;
+  readonly title: string;
+}
+
+/** A ticket that somebody works on. */
+interface ClaimedTicket extends WorkTicket {
+  readonly agent: string;
+  /** When the claim ends if it is not renewed, in Unix milliseconds. */
+  readonly expiresAt: number;
+}
+
+/** The open tickets of a project: a bounded number of each kind. */
+export interface ProjectWork {
+  readonly project: string;
+  readonly unclaimed: readonly WorkTicket[];
+  /** How many there are in all. */
+  readonly unclaimedTotal: number;
+  readonly claims: readonly ClaimedTicket[];
+}
 
 const goalSchema = z.object({
   number: z.int().min(1),

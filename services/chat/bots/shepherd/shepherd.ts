@@ -20,6 +20,7 @@ import {
   PlanBook,
   type PlanItem,
   planSchema,
+  type ProjectWork,
   propose,
   quoteSituation,
   readPlan,
@@ -419,27 +420,4 @@ function textWithout(text: string, channel: string | null): string {
   const words = text.trim().split(/\s+/);
   const index = [0, words.length - 1].find((at) => isSame(words[at] ?? "", channel));
   return (index === undefined ? words : words.toSpliced(index, 1)).join(" ");
-}
-
-/** A ticket of a project. */
-interface WorkTicket {
-  /** The beginning of its id, which names it. */
-  readonly id: string;
-  readonly title: string;
-}
-
-/** A ticket that somebody works on. */
-interface ClaimedTicket extends WorkTicket {
-  readonly agent: string;
-  /** When the claim ends if it is not renewed, in Unix milliseconds. */
-  readonly expiresAt: number;
-}
-
-/** The open tickets of a project: a bounded number of each kind. */
-export interface ProjectWork {
-  readonly project: string;
-  readonly unclaimed: readonly WorkTicket[];
-  /** How many there are in all. */
-  readonly unclaimedTotal: number;
-  readonly claims: readonly ClaimedTicket[];
 }

@@ -13,20 +13,13 @@ import { DeferredWriter } from "../../../kernel/deferred_writer.ts";
 import type { Log } from "../../../kernel/log.ts";
 import type { Scheduler } from "../../../kernel/scheduler.ts";
 import { type PartThread, SharedThread } from "../../../kernel/threads/mod.ts";
-import {
-  type Answers,
-  type FoundRecords,
-  type Operation,
-  packOperations,
-  type Question,
-  type RecordSearch,
-  type Retention,
-} from "./protocol.ts";
+import type { Answers, FoundRecords, Question, RecordSearch } from "./protocol.ts";
 import { archivePart } from "./archive_part.ts";
-import { exceeds, type Extent, grown } from "./extent.ts";
+import { exceeds, type Extent, grown, type Retention } from "./extent.ts";
 import { Journal } from "./journal.ts";
 import { WaitingChanges } from "./waiting_changes.ts";
 import { WorkerPort } from "./worker_port.ts";
+import { type Operation, packOperations } from "./changes.ts";
 
 /** Every record, also the place of a redacted one. */
 const REMOVED: HistoryKind = 3;

@@ -1,13 +1,14 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { HistoryKind, HistoryTarget } from "../../../engines/irc/mod.ts";
 import { rollBack } from "../../../engines/database/sqlite/mod.ts";
-import type { Extent } from "./extent.ts";
+import type { Extent, Retention } from "./extent.ts";
 import type { LastChange } from "./journal_files.ts";
-import type { Answers, Operation, Question, Retention } from "./protocol.ts";
+import type { Answers, Question } from "./protocol.ts";
 import { ArchiveReader } from "./archive_reader.ts";
 import { ArchiveRetention, FORGET_EMPTY } from "./archive_retention.ts";
 import { openArchive } from "./schema.ts";
 import { SearchIndex, sizeIn } from "./search_index.ts";
+import type { Operation } from "./changes.ts";
 
 /** Most rows of logs that are remembered. */
 const MAX_KNOWN_LOGS = 1000;

@@ -2,7 +2,8 @@ import type { Part } from "../../../kernel/threads/mod.ts";
 import { ArchiveFile } from "./archive_file.ts";
 import { emptyFiles } from "./journal_files.ts";
 import { isTrouble } from "../../../engines/database/sqlite/mod.ts";
-import { type Request, type Response, unpackOperations } from "./protocol.ts";
+import type { Request, Response } from "./protocol.ts";
+import { unpackOperations } from "./changes.ts";
 
 /**
  * The time between two syncs: each costs ten times as much as a write, and a kill of the process

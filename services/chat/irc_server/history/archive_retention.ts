@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Retention } from "./protocol.ts";
 import type { SearchIndex } from "./search_index.ts";
+import type { Retention } from "./extent.ts";
 
 /** A row to remove. */
 interface Victim {

@@ -1,4 +1,14 @@
-import type { Operation, Retention } from "./protocol.ts";
+import type { Operation } from "./changes.ts";
+
+/** The bounds of the archive. Null turns a bound off. */
+export interface Retention {
+  /** Age in milliseconds. */
+  readonly age: number | null;
+  /** Records of one log. */
+  readonly records: number | null;
+  /** Used bytes of the file. */
+  readonly bytes: number | null;
+}
 
 /** How much an archive has at most. */
 export interface Extent {

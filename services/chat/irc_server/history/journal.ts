@@ -12,7 +12,7 @@ import {
   readJournal,
 } from "./journal_files.ts";
 import { textOf } from "./journal_text.ts";
-import type { Operation } from "./protocol.ts";
+import type { Operation } from "./changes.ts";
 
 /** Most bytes of UTF-8 for a UTF-16 unit. */
 const MAX_UNIT_BYTES = 3;

@@ -4,7 +4,7 @@
  */
 import { crc32 } from "node:zlib";
 import { operationsIn } from "./journal_text.ts";
-import type { Operation } from "./protocol.ts";
+import type { Operation } from "./changes.ts";
 
 /** The two files of the journal replace the last part of the archive's name by these. */
 const SUFFIXES = [".journal1", ".journal2"] as const;

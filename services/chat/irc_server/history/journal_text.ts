@@ -4,7 +4,7 @@
  */
 
 import type { HistoryKind } from "../../../engines/irc/mod.ts";
-import type { Operation } from "./protocol.ts";
+import type { Operation } from "./changes.ts";
 
 /** How many numbers the line of a record has; any other change has its number and a length. */
 const RECORD_NUMBERS = 9;

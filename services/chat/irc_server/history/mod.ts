@@ -6,5 +6,6 @@ export { archivePart } from "./archive_part.ts";
 export { HistoryArchive } from "./archive.ts";
 export type { ArchiveOptions, ArchiveStats } from "./archive.ts";
 export { type JournalContent, NO_JOURNAL, readJournal } from "./journal_files.ts";
-export type { FoundMoment, FoundRecords, RecordSearch, Retention } from "./protocol.ts";
+export type { FoundMoment, FoundRecords, RecordSearch } from "./protocol.ts";
 export type { SoughtWords } from "./spoken.ts";
+export type { Retention } from "./extent.ts";

@@ -1,7 +1,8 @@
 import type { HistoryTarget, NewHistoryRecord } from "../../../engines/irc/mod.ts";
 import { type Scheduler, untilMultiple } from "../../../kernel/scheduler.ts";
 import type { Journal } from "./journal.ts";
-import type { Operation, Question } from "./protocol.ts";
+import type { Question } from "./protocol.ts";
+import type { Operation } from "./changes.ts";
 
 /** Most bytes of records that wait to be written. */
 const MAX_BYTES = 16 * 1024 * 1024;

@@ -2,9 +2,6 @@ import { FOLLOWED, LATER, READ_ON, TOLD } from "../followed.ts";
 import { LOG_LOCK } from "./postgres_journal.ts";
 import type { WritingSession } from "./session.ts";
 
-/** The clock by which leases run: PostgreSQL's own, in milliseconds. */
-export const CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-
 /** The channel by which the nodes of a database notify each other. */
 export const CHANNEL = "'muster_' || md5(current_schema())";
 

@@ -4,6 +4,15 @@ import { DatabaseError } from "../migrate.ts";
 import type { SqlValue } from "../protocol.ts";
 import type { PostgresSettings } from "./settings.ts";
 
+/** A query and its parameters. */
+export type Query = readonly [sql: string, parameters?: readonly SqlValue[]];
+
+/** What a query did. */
+export interface QueryOutcome {
+  readonly rows: readonly Record<string, unknown>[];
+  readonly changed: number;
+}
+
 /** The oldest version that serves, as PostgreSQL numbers them. */
 const OLDEST_VERSION = 150_000;
 

@@ -10,6 +10,7 @@ import { connectListener, type ListenerOptions } from "./listener.ts";
 import { Election } from "./election.ts";
 import {
   beginning,
+  CLOCK,
   ending,
   LEASE_MILLISECONDS,
   MARGIN_MILLISECONDS,
@@ -20,7 +21,6 @@ import {
 import { LeaseClock } from "./lease_clock.ts";
 import { type Commit, type Found, isAwaited, LOOK, OTHERS, type ToldCommit } from "./messages.ts";
 import { Telling } from "./telling.ts";
-import { CLOCK } from "./cluster_setup.ts";
 import { LOG_LOCK } from "./postgres_journal.ts";
 
 /** How often to look without having been woken, in milliseconds. */

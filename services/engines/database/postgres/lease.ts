@@ -1,5 +1,7 @@
-import type { Query } from "./session.ts";
-import { CLOCK } from "./cluster_setup.ts";
+import type { Query } from "./connection.ts";
+
+/** The clock by which leases run: PostgreSQL's own, in milliseconds. */
+export const CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /** How long a node may go on without a word to the database, in milliseconds. */
 export const LEASE_MILLISECONDS = 6_000;

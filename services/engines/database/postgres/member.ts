@@ -3,13 +3,14 @@ import type { FollowedTable } from "../followed.ts";
 import type { AppendedEvent } from "../protocol.ts";
 import { LOG_LOCK } from "./postgres_journal.ts";
 import type { WriterCluster } from "./postgres_writer.ts";
-import { type Query, type QueryOutcome, type WritingSession } from "./session.ts";
+import type { WritingSession } from "./session.ts";
 import type { PostgresSettings } from "./settings.ts";
 import { Follower } from "./follower.ts";
-import { beginning } from "./lease.ts";
+import { beginning, CLOCK } from "./lease.ts";
 import { connectListener } from "./listener.ts";
 import { isAwaited } from "./messages.ts";
-import { CHANNEL, CLOCK, setUpCluster } from "./cluster_setup.ts";
+import { CHANNEL, setUpCluster } from "./cluster_setup.ts";
+import type { Query, QueryOutcome } from "./connection.ts";
 
 /**
  * What a notification carries at most, in bytes: its rows and events, and the nodes. PostgreSQL takes

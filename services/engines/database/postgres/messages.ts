@@ -1,6 +1,7 @@
 import { type FollowedTable, LATER, TOLD, type ToldRow } from "../followed.ts";
 import type { AppendedEvent } from "../protocol.ts";
-import { CLOCK, IS_AWAITED } from "./cluster_setup.ts";
+import { IS_AWAITED } from "./cluster_setup.ts";
+import { CLOCK } from "./lease.ts";
 
 /**
  * What the other nodes have changed after a change, and how far the log of events goes. Lines of this

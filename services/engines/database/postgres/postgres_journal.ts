@@ -10,9 +10,9 @@ import {
   type Trim,
 } from "../journal.ts";
 import type { AppendedEvent, SqlValue } from "../protocol.ts";
-import { storable } from "./connection.ts";
+import { type Query, type QueryOutcome, storable } from "./connection.ts";
 import { projectOf } from "./event_project.ts";
-import type { Query, QueryOutcome, WritingSession } from "./session.ts";
+import type { WritingSession } from "./session.ts";
 
 /**
  * A transaction that appends to the log holds this lock to its end: so the order of the

@@ -3,16 +3,9 @@ import type { StoredEnd } from "../journal.ts";
 import { Undone } from "../refusal.ts";
 import type { AppendedEvent, WireStatement, WriteRequest, WriteResponse } from "../protocol.ts";
 import type { StoreWriter, WriterListener } from "../store.ts";
-import { isRefusal, reasonOf } from "./connection.ts";
+import { isRefusal, type Query, type QueryOutcome, reasonOf } from "./connection.ts";
 import { endOf, LOG_LOCK, type PostgresJournal, READ_END } from "./postgres_journal.ts";
-import {
-  COMMIT,
-  Ended,
-  outcomeOf,
-  type Query,
-  type QueryOutcome,
-  type WritingSession,
-} from "./session.ts";
+import { COMMIT, Ended, outcomeOf, type WritingSession } from "./session.ts";
 
 /** PostgreSQL's code for a broken UNIQUE or PRIMARY KEY constraint. */
 const UNIQUE_VIOLATION = "23505";

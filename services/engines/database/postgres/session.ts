@@ -1,12 +1,13 @@
 // @ts-types="./pg.d.ts"
 import pg, { type Client } from "pg";
 import { DatabaseError } from "../migrate.ts";
-import type { SqlValue } from "../protocol.ts";
 import {
   clientOptions,
   isEnd,
   isRefusal,
+  type Query,
   QUERY_MILLISECONDS,
+  type QueryOutcome,
   reasonOf,
   requireServing,
   shownUrl,
@@ -52,15 +53,6 @@ export class Ended extends Error {
 
 /** Writes what a transaction did. */
 export const COMMIT: Query = ["COMMIT"];
-
-/** A query and its parameters. */
-export type Query = readonly [sql: string, parameters?: readonly SqlValue[]];
-
-/** What a query did. */
-export interface QueryOutcome {
-  readonly rows: readonly Record<string, unknown>[];
-  readonly changed: number;
-}
 
 /**
  * The only connection of this program that writes. It holds locks, so that a program without the

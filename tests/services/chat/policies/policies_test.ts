@@ -3,13 +3,6 @@ import assert from "node:assert/strict";
 import { statement } from "../../../../services/engines/database/mod.ts";
 import { Invalid, TooLarge } from "../../../../services/kernel/errors.ts";
 import { Policies } from "../../../../services/chat/policies/mod.ts";
-import {
-  diffPatch,
-  type Json,
-  type JsonObject,
-  mergePatch,
-  pathsOf,
-} from "../../../../services/chat/policies/policies.ts";
 import { policyPatchSchema } from "../../../../services/chat/policies/schemas.ts";
 import {
   BY_OPERATOR,
@@ -18,6 +11,13 @@ import {
   withServices,
 } from "../../../support/services.ts";
 import { withFolder } from "../../../support/temporary.ts";
+import {
+  diffPatch,
+  type Json,
+  type JsonObject,
+  mergePatch,
+  pathsOf,
+} from "../../../../services/chat/policies/merge_patch.ts";
 
 /** The policies as a start of the program finds them. */
 function reopened({ database, clock, log }: TestServices, minutes = 5): Promise<Policies> {

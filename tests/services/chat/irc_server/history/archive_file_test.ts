@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { HistoryKind } from "../../../../../services/engines/irc/mod.ts";
 import { ArchiveFile } from "../../../../../services/chat/irc_server/history/archive_file.ts";
-import type { Operation } from "../../../../../services/chat/irc_server/history/protocol.ts";
 import { withFolder } from "../../../../support/temporary.ts";
+import type { Operation } from "../../../../../services/chat/irc_server/history/changes.ts";
 
 function append(sequence: number): Operation {
   const target = { account: null, name: "#room" };

@@ -2,12 +2,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { HistoryKind } from "../../../../../services/engines/irc/mod.ts";
 import { archivePart } from "../../../../../services/chat/irc_server/history/mod.ts";
-import {
-  packOperations,
-  type Response,
-} from "../../../../../services/chat/irc_server/history/protocol.ts";
+import type { Response } from "../../../../../services/chat/irc_server/history/protocol.ts";
 import { withFolder } from "../../../../support/temporary.ts";
 import { until } from "../../../../support/until.ts";
+import { packOperations } from "../../../../../services/chat/irc_server/history/changes.ts";
 
 Deno.test("a file of the journal that is free again keeps what comes to it", () =>
   withFolder(async (folder) => {

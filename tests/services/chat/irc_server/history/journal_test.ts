@@ -6,10 +6,10 @@ import {
   emptyFiles,
   readJournal,
 } from "../../../../../services/chat/irc_server/history/journal_files.ts";
-import type { Operation } from "../../../../../services/chat/irc_server/history/protocol.ts";
 import { TestLog } from "../../../../support/services.ts";
 import { withFolder } from "../../../../support/temporary.ts";
 import { groupOf } from "./support.ts";
+import type { Operation } from "../../../../../services/chat/irc_server/history/changes.ts";
 
 /** A record with this number, or with a deletion's every third one. */
 function change(sequence: number): Operation {

@@ -4,7 +4,7 @@ import {
   type Operation,
   packOperations,
   unpackOperations,
-} from "../../../../../services/chat/irc_server/history/protocol.ts";
+} from "../../../../../services/chat/irc_server/history/changes.ts";
 
 Deno.test("operations pass through the worker's port unchanged", () => {
   const append = (sequence: number, account: string | null): Operation => ({

@@ -6,11 +6,11 @@ import type { HistoryTarget } from "../../../../../services/engines/irc/mod.ts";
 import { ArchiveFile } from "../../../../../services/chat/irc_server/history/archive_file.ts";
 import type {
   FoundRecords,
-  Operation,
   RecordSearch,
 } from "../../../../../services/chat/irc_server/history/protocol.ts";
 import { withFolder } from "../../../../support/temporary.ts";
 import { THOROUGH } from "../../../../support/level.ts";
+import type { Operation } from "../../../../../services/chat/irc_server/history/changes.ts";
 
 const SPEAKER_TAG = "+muster/nick";
 const SEGMENT = 8;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { HistoryKind } from "../../../../../services/engines/irc/mod.ts";
-import type { Operation } from "../../../../../services/chat/irc_server/history/protocol.ts";
 import { WaitingChanges } from "../../../../../services/chat/irc_server/history/waiting_changes.ts";
 import { TestScheduler } from "../../../../support/scheduler.ts";
+import type { Operation } from "../../../../../services/chat/irc_server/history/changes.ts";
 
 /** A journal in memory on a disk that may refuse. */
 class TestJournal {
