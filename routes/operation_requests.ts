@@ -91,7 +91,8 @@ export class OperationRequests {
   /** The last one: to compare a text costs less than to look it up. */
   #last: { readonly method: string; readonly url: string; readonly found: Found } | null = null;
 
-  constructor({ services, framing, bodies, rooms }: OperationRequestsOptions) {
+  constructor(options: OperationRequestsOptions) {
+    const { services, framing, bodies, rooms } = options;
     const { identity, agents: { halts }, space } = services;
     this.#services = services;
     this.#identity = identity;

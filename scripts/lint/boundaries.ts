@@ -115,7 +115,7 @@ const pages: Check = (importer, specifier, isType) => {
 
 /** What may run an operation: that it is authorized and its input is valid, the edges alone ensure. */
 const EDGES =
-  /^routes\/(projects\/)?operations\.ts$|^services\/(people\/identity|work\/projects)\/\w*operation\.ts$/;
+  /^routes\/(projects\/)?operations\.ts$|^routes\/operation_requests\.ts$|^services\/(people\/identity|work\/projects)\/\w*operation\.ts$/;
 
 /** Reports calls of `perform` elsewhere, which would skip the rights of an operation. */
 const edge: Deno.lint.Rule = {

@@ -101,7 +101,11 @@ const QUOTING = [
 ];
 
 /** The texts that end numerics, where a numeric has always the same. */
-const ENDS = new Map(Object.values(numerics).map(({ code, text }) => [code, text]));
+const ENDS = new Map(
+  Object.values(numerics).flatMap((numeric) =>
+    typeof numeric === "string" ? [] : [[numeric.code, numeric.text] as const]
+  ),
+);
 
 Deno.test("no answer has a parameter that a client would read as another one", async () => {
   await using server = startServer();
