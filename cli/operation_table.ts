@@ -1,5 +1,5 @@
 /** Written by `deno task reference` from the operations of services/; do not change it. */
-import type { OperationCommand } from "./operations.ts";
+import type { OperationCommand } from "./operation_command.ts";
 
 export const COMMANDS: readonly OperationCommand[] = [{
   "at": "account list",

@@ -10,8 +10,6 @@ import {
   recordAnswer,
   TrustedProxies,
 } from "../http/mod.ts";
-import type { ProjectApi } from "../routes/projects/project_api.ts";
-import type { Config } from "../services/operation/config/mod.ts";
 import {
   Forbidden,
   Invalid,
@@ -22,47 +20,13 @@ import {
   Unauthorized,
   Unavailable,
 } from "../services/kernel/errors.ts";
-import {
-  authorize,
-  type Caller,
-  type Identity,
-  type Principal,
-} from "../services/people/identity/mod.ts";
-import type { Log } from "../services/kernel/log.ts";
-import type { Metrics } from "../services/operation/metrics/mod.ts";
-import type { Nodes } from "../services/cluster/nodes/mod.ts";
-import type { ProjectRepositories, Projects } from "../services/work/projects/mod.ts";
-import type { Scheduler } from "../services/kernel/scheduler.ts";
+import { authorize, type Caller, type Principal } from "../services/people/identity/mod.ts";
 import { ForwardedCalls } from "./forwarded_calls.ts";
 import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
 import { foreignOrigin, type Target, targetOf } from "./origin.ts";
-import type { Services } from "../services/operation/daemon/mod.ts";
-import { Protocols } from "./protocols.ts";
-import type { ServerServices, ToolContext } from "./tool_call.ts";
+import { type McpServices, Protocols } from "./protocols.ts";
+import type { ToolContext } from "./tool_call.ts";
 import { parseJson } from "../services/kernel/validation/mod.ts";
-
-/** The services of the MCP endpoint. */
-export interface McpServices extends ServerServices {
-  readonly config: Config;
-  readonly log: Log;
-  readonly metrics: Pick<Metrics, "requestAnswered" | "toolCalled">;
-  readonly identity: Pick<Identity, "authenticate" | "endings" | "onEnded">;
-  /** Absent: this node alone has projects. */
-  readonly hosting?: {
-    readonly projects: Pick<Projects, "all" | "find">;
-    readonly repositories: Pick<ProjectRepositories, "homes">;
-  };
-  /** Absent: there are no other nodes. */
-  readonly nodes?: Pick<Nodes, "otherLeader">;
-  /** Absent: there are no other nodes. */
-  readonly forwarding?: Pick<Forwarding, "forward"> | undefined;
-  /** Absent: there are no tools for projects. */
-  readonly projectApi?: ProjectApi;
-  /** Those of all operations; absent: no operation on the server is a tool by its declaration. */
-  readonly all?: Services;
-  /** Default: the system's. */
-  readonly scheduler?: Scheduler;
-}
 
 /**
  * Answers a request to the address of the MCP server.

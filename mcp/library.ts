@@ -18,7 +18,8 @@ import { explain } from "./advice.ts";
 import { RPC_ERROR, rpcError } from "./json_rpc.ts";
 import { type Results, SERVER_INFO, type Session } from "./results.ts";
 import { INITIALIZED_REVISIONS, STATELESS_REVISION } from "./revisions.ts";
-import { replyIn, showsForms, withUser } from "./user_forms.ts";
+import { replyIn, showsForms } from "./user_forms.ts";
+import { withUser } from "./tool_call.ts";
 
 /** Answers messages that are not plain, and clients of the stateless revision. */
 export class Library {

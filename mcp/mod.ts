@@ -1,5 +1,6 @@
 /**
  * The services as tools of the Model Context Protocol.
  */
-export { createMcpHandler, type McpHandler, type McpServices } from "./http.ts";
+export { createMcpHandler, type McpHandler } from "./http.ts";
+export type { McpServices } from "./protocols.ts";
 export { instructionsFor } from "./instructions.ts";

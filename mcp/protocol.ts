@@ -20,7 +20,8 @@ import {
 import type { Tool } from "./tool.ts";
 import type { ToolContext } from "./tool_call.ts";
 import { TOOLS_MARK } from "./tools_mark.ts";
-import { ELICITATION, takeReply, withUser } from "./user_forms.ts";
+import { ELICITATION, takeReply } from "./user_forms.ts";
+import { withUser } from "./tool_call.ts";
 
 const REVISION_HEADER = "MCP-Protocol-Version";
 /** Most messages of one batch. */

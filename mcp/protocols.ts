@@ -1,18 +1,47 @@
-import { Waits } from "../http/mod.ts";
+import { type Forwarding, Waits } from "../http/mod.ts";
+import type { ProjectApi } from "../routes/projects/project_api.ts";
+import type { Nodes } from "../services/cluster/nodes/mod.ts";
+import type { Log } from "../services/kernel/log.ts";
 import { nextTurn } from "../services/kernel/pieces.ts";
-import { systemScheduler } from "../services/kernel/scheduler.ts";
-import type { Principal } from "../services/people/identity/mod.ts";
+import { type Scheduler, systemScheduler } from "../services/kernel/scheduler.ts";
+import type { Config } from "../services/operation/config/mod.ts";
+import type { Services } from "../services/operation/daemon/mod.ts";
+import type { Metrics } from "../services/operation/metrics/mod.ts";
+import type { Identity, Principal } from "../services/people/identity/mod.ts";
+import type { ProjectRepositories, Projects } from "../services/work/projects/mod.ts";
 import { coordinationTools } from "./coordination_tools.ts";
 import type { CallPlacement } from "./forwarded_calls.ts";
-import type { McpServices } from "./http.ts";
 import { Protocol, type ProtocolServices } from "./protocol.ts";
 import { LeaderCallPlacement } from "./leader_call_placement.ts";
 import { ProjectCallPlacement } from "./project_call_placement.ts";
 import { OPERATION_TOOLS } from "./operation_tools.ts";
 import { SERVER_OPERATIONS } from "../services/operation/daemon/server_operations.ts";
 import { inOrder, type Tool } from "./tool.ts";
-import type { AnyServerOperation } from "./tool_call.ts";
+import type { AnyServerOperation, ServerServices } from "./tool_call.ts";
 import { TOOLS_MARK } from "./tools_mark.ts";
+
+/** The services of the MCP endpoint. */
+export interface McpServices extends ServerServices {
+  readonly config: Config;
+  readonly log: Log;
+  readonly metrics: Pick<Metrics, "requestAnswered" | "toolCalled">;
+  readonly identity: Pick<Identity, "authenticate" | "endings" | "onEnded">;
+  /** Absent: this node alone has projects. */
+  readonly hosting?: {
+    readonly projects: Pick<Projects, "all" | "find">;
+    readonly repositories: Pick<ProjectRepositories, "homes">;
+  };
+  /** Absent: there are no other nodes. */
+  readonly nodes?: Pick<Nodes, "otherLeader">;
+  /** Absent: there are no other nodes. */
+  readonly forwarding?: Pick<Forwarding, "forward"> | undefined;
+  /** Absent: there are no tools for projects. */
+  readonly projectApi?: ProjectApi;
+  /** Those of all operations; absent: no operation on the server is a tool by its declaration. */
+  readonly all?: Services;
+  /** Default: the system's. */
+  readonly scheduler?: Scheduler;
+}
 
 /** What is known of a tool that an operation on the server is, before its room is loaded. */
 interface DeclaredRow {

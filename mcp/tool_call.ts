@@ -66,6 +66,11 @@ export interface ToolContext {
   readonly reply?: UserReply | null;
 }
 
+/** The context of a call whose client can ask its user. */
+export function withUser({ caller, signal }: ToolContext, reply: UserReply | null): ToolContext {
+  return { caller, signal, hasUser: true, reply };
+}
+
 /** Most entries on a page of an operation. */
 const PAGE = 100;
 

@@ -6,7 +6,6 @@
 import type { InputRequiredResult } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { isRecord } from "./json_rpc.ts";
-import type { ToolContext } from "./tool_call.ts";
 
 /** `muster mcp` sends this header with a call if its client can ask its user. */
 export const ELICITATION = "Muster-Elicitation";
@@ -37,11 +36,6 @@ export function showsForms(capabilities: unknown): boolean {
   const elicitation = isRecord(capabilities) ? capabilities.elicitation : undefined;
   if (!isRecord(elicitation)) return false;
   return "form" in elicitation || Object.keys(elicitation).length === 0;
-}
-
-/** The context of a call whose client can ask its user. */
-export function withUser({ caller, signal }: ToolContext, reply: UserReply | null): ToolContext {
-  return { caller, signal, hasUser: true, reply };
 }
 
 /** Ends a call: the client shows a form to its user, and calls again with the reply. */

@@ -3,7 +3,7 @@
  * operation: part of `deno task reference`.
  */
 import { z } from "zod";
-import type { OperationCommand } from "../cli/operations.ts";
+import type { OperationCommand } from "../cli/operation_command.ts";
 import type { CommandDeclaration } from "../services/people/identity/command_declaration.ts";
 import type { Shown } from "../services/people/identity/operation.ts";
 import { allOperations, type HttpDeclaration } from "./operation_table.ts";
@@ -27,7 +27,7 @@ export async function commandTable(): Promise<string> {
   ).toSorted((one, other) => one.at < other.at ? -1 : 1);
   return [
     "/** Written by `deno task reference` from the operations of services/; do not change it. */",
-    'import type { OperationCommand } from "./operations.ts";',
+    'import type { OperationCommand } from "./operation_command.ts";',
     "",
     `export const COMMANDS: readonly OperationCommand[] = ${JSON.stringify(commands)};`,
     "",

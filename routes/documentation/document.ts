@@ -4,7 +4,6 @@ import type { AppEnv } from "../context.ts";
 import { DESCRIPTIONS } from "../schemas.ts";
 import { publishPatterns, showLengths } from "../../services/kernel/validation/schemas.ts";
 import { refusesUnknownFields } from "../unknown_fields.ts";
-import { closeBody } from "./closed_bodies.ts";
 import { groupOf, GROUPS } from "./groups.ts";
 import { SECURITY_SCHEMES } from "./security.ts";
 
@@ -172,4 +171,34 @@ function isEmpty(value: unknown): boolean {
 
 function isPart(value: unknown): value is Part {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What this reads of a JSON schema. */
+interface Schema {
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  additionalProperties?: unknown;
+}
+
+/** Documents that the JSON body of an operation has no unknown fields, at any depth. */
+function closeBody(document: OpenApiDocument, { operation }: PlacedOperation): void {
+  const { requestBody } = operation;
+  if (requestBody === undefined || "$ref" in requestBody) return;
+  const schema = requestBody.content["application/json"]?.schema;
+  if (schema !== undefined) close(schema as Schema, document);
+}
+
+function close(schema: Schema, document: OpenApiDocument): void {
+  const { $ref, properties, items, anyOf = [], oneOf = [] } = schema;
+  if ($ref !== undefined) {
+    const named = document.components?.schemas?.[$ref.replace("#/components/schemas/", "")];
+    if (named !== undefined) close(named as Schema, document);
+    return;
+  }
+  if (properties !== undefined) schema.additionalProperties ??= false;
+  const parts = [...Object.values(properties ?? {}), ...anyOf, ...oneOf];
+  for (const part of items === undefined ? parts : [...parts, items]) close(part, document);
 }
