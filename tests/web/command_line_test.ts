@@ -42,6 +42,7 @@ const COMMANDS: Readonly<Record<string, OnPage | OnTerminal>> = {
   "agent add": ["/agents", "register"],
   "agent list": ["/agents", null],
   "agent show": ["/agents/:nick", null],
+  "agent claims": ["/agents/:nick", null],
   "agent inbox": ["/agents/:nick", null],
   "agent acknowledge": ["/agents/:nick", "acknowledge"],
   "agent slots": ["/agents/:nick", "slots"],
