@@ -106,7 +106,7 @@ export class ToolCall {
     return this.context.caller.principal;
   }
 
-  /** The projects, for what is no operation. */
+  /** The projects, for reads that are no operations. */
   get api(): ProjectApi {
     return apiOf(this.#services);
   }

@@ -21,7 +21,7 @@ export type ProjectRoutes = OpenAPIHono<AppEnv>;
 
 /** The HTTP API without the routes of the repository API, which are added once they are there. */
 export interface Core {
-  /** Answers what is no operation on the server. */
+  /** Answers requests that are for no operation on the server. */
   readonly app: Hono<AppEnv>;
   /** Answers any request. */
   fetch(request: Request, env: AppEnv["Bindings"]): Response | Promise<Response>;

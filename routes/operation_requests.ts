@@ -84,7 +84,7 @@ export class OperationRequests {
   readonly #bodies: BodyReader;
   readonly #gates: Gates;
   readonly #waits = new Waits();
-  /** Null for what is below the same base and no operation. */
+  /** Null for a path below the same base that has no operation. */
   readonly #router = new RememberingRouter<Listed | null>();
   /** By method and URL. What a URL names does not change. */
   readonly #known = new Map<string, Map<string, Found>>();
@@ -257,7 +257,7 @@ export class OperationRequests {
 type Row = readonly [method: string, pattern: string, listed: Listed | null];
 
 /**
- * What is below the base, with every method that it may have: a name in a path hides a parameter
+ * Every path below the base, with every method: a name in a path hides a parameter
  * there, also where it lacks the method. The first row that matches counts.
  */
 function rowsOf(rooms: ReadonlyMap<string, LoadRoom>): readonly Row[] {

@@ -13,7 +13,7 @@ const listProjects = tool({
   description: "Lists the projects that you may see, with your rights in each. Start here: " +
     "every other tool for projects takes the slug of one. Then call get_my_work or list_tickets.",
   does: operations.getProject,
-  // Also those who see none yet.
+  // Also callers that see no project yet.
   sees: ({ kind, scopes }) => kind !== "guest" && (kind === "operator" || scopes.has("read")),
   input: {
     slug: z.string().optional().describe("Only this project"),

@@ -20,7 +20,7 @@ interface Use {
   readonly at: number;
 }
 
-/** Counts by key what is in use, or what was used within the last period: a sliding window. */
+/** Counts uses by key: all that were not given back, or those of the last period, which slides. */
 export class Quota {
   readonly #period: number;
   readonly #clock: () => number;

@@ -67,7 +67,7 @@ const workSchema = z.object({
 
 export const getMyWork = serverOperation({
   on: "projects",
-  summary: "What is the caller's, in one project or in all",
+  summary: "Show the caller's work, in one project or in all",
   mcp: {
     name: "get_my_work",
     about: "Shows what is yours, in one project or in all: tickets that you hold, your " +

@@ -14,10 +14,10 @@ export interface CommandOption {
  * A command that calls an operation once, and shows its answer. Its options are the fields of the
  * input that are no arguments.
  *
- * What it shows are templates: `{last_seen|"never"}` is a field of the answer, or of the input, or
- * else a text; `{active?on|off}` a text if the field is true, and another one if not; `{since:time}` a field in a
- * format of `cli/templates.ts`; what stands in `[…]` is left out if a field in it is empty; `{}` is
- * the answer itself.
+ * It shows the answer by templates. `{last_seen|"never"}` is a field of the answer or of the input; if
+ * it is empty, the text. `{active?on|off}` is the first text if the field is true, else the second.
+ * `{since:time}` is a field in a format of `cli/operations.ts`. A part in `[…]` is left out if a field
+ * in it is empty. `{}` is the answer itself.
  */
 export interface CommandDeclaration {
   /**
