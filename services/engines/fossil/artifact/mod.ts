@@ -22,6 +22,7 @@ export {
   parseArtifact,
   type ParseOptions,
   type ParseResult,
+  tooManyFiles,
 } from "./parse.ts";
 export { compareTags } from "./rules.ts";
 export { shownText, TEXT_BOUNDS, textFault } from "./text_bounds.ts";

@@ -19,6 +19,11 @@ export class Config {
     return Number.isNaN(value) ? fallback : value;
   }
 
+  /** Whether a setting says yes, in any of the program's words. */
+  isOn(name: string): boolean {
+    return /^(?:1|on|yes|true)$/i.test(this.get(name) ?? "");
+  }
+
   /** Sets a value. It is bound as text: the program does not accept "1.0" as a boolean. */
   set(name: string, value: string): void {
     this.#db.run(

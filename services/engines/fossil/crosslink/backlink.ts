@@ -50,7 +50,7 @@ export function addBacklinks(ctx: LinkContext, text: string, source: BacklinkSou
 
 function linksOf(ctx: LinkContext, text: string, mimetype: string | null): string[] {
   if (mimetype === null || mimetype.includes("wiki")) {
-    const htmlOnly = /^(?:1|on|yes|true)$/i.test(ctx.config.get("wiki-use-html") ?? "");
+    const htmlOnly = ctx.config.isOn("wiki-use-html");
     return fossilWikiLinks(text, htmlOnly);
   }
   return mimetype.includes("markdown") ? markdownLinks(text) : [];

@@ -67,7 +67,7 @@ export class LinkContext {
   onTag: TagObserver | null = null;
   readonly #artifacts = new BoundedMap<number, CachedArtifact>({
     most: CACHE_BYTES,
-    mostOfOne: CACHE_BYTES / 4,
+    mostOfOne: CACHE_BYTES / 2,
     weigh: ({ bytes }) => bytes,
   });
   readonly #fileNames = new TextMap<number>();

@@ -38,7 +38,7 @@ function sideOf(ctx: LinkContext, rid: number): Side | null {
   const baseline = baselineOf(ctx, manifest);
   if (baseline === undefined) return null;
   const baselineRid = manifest.baseline === null ? 0 : ctx.store.ridOf(manifest.baseline);
-  return { rid, manifest, baselineRid, files: new ManifestFiles(manifest, baseline) };
+  return { rid, manifest, baselineRid, files: new ManifestFiles(manifest.files, baseline?.files) };
 }
 
 /**

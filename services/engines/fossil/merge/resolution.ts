@@ -1,5 +1,7 @@
 /** The files of a merge, and changes to them that decide its conflicts. */
 import { type FileCard, parseArtifact } from "../artifact/mod.ts";
+import { compareUtf8 } from "../codec/mod.ts";
+import { ManifestFiles } from "../crosslink/mod.ts";
 import { FossilError } from "../error.ts";
 import { changeTree, type FileChange, type MakeTree, type PutFile } from "../write/mod.ts";
 import type { MergePlan } from "./plan.ts";
@@ -28,7 +30,7 @@ function pathsOf({ path, ours, theirs }: Conflict): string[] {
 
 /** The files of a clean plan: stores merged contents, records renames. */
 export function treeOf(plan: MergePlan): MakeTree {
-  return (_, put) => cardsOf(plan, put);
+  return (before, put) => before.changesTo(cardsOf(plan, put));
 }
 
 /**
@@ -36,7 +38,7 @@ export function treeOf(plan: MergePlan): MakeTree {
  * change deletes may be gone already.
  */
 export function resolvedTree(plan: MergePlan, resolutions: readonly FileChange[]): MakeTree {
-  return (_, put) => {
+  return (before, put) => {
     const { conflicts } = plan.preview;
     const disputed = new TextSet(conflicts.map(({ path }) => path));
     const concerned = new TextSet(conflicts.flatMap(pathsOf));
@@ -48,10 +50,13 @@ export function resolvedTree(plan: MergePlan, resolutions: readonly FileChange[]
     const changes = resolutions.filter(({ kind, path }) =>
       kind !== "delete" || cards.has(path) || !concerned.has(path)
     );
-    return changeTree([...cards.values()], changes, put).map((card) => ({
-      ...card,
-      oldName: card.oldName ?? cards.get(card.name)?.oldName ?? null,
-    }));
+    const files = [...cards.values()].toSorted((a, b) => compareUtf8(a.name, b.name));
+    for (const card of changeTree(new ManifestFiles(files), changes, put)) {
+      const { name, hash, oldName } = card;
+      if (hash === null) cards.delete(name);
+      else cards.set(name, { ...card, oldName: oldName ?? cards.get(name)?.oldName ?? null });
+    }
+    return before.changesTo([...cards.values()]);
   };
 }
 

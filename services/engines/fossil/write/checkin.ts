@@ -3,12 +3,14 @@ import {
   type CherrypickCard,
   type FileCard,
   type Manifest,
+  MAX_TREE_FILES,
   nameFault,
   type TagCard,
+  tooManyFiles,
 } from "../artifact/mod.ts";
 import { compareUtf8 } from "../codec/mod.ts";
 import { TAG } from "../content/mod.ts";
-import { filesOf } from "../crosslink/mod.ts";
+import { isSameFile, ManifestFiles, manifestFiles } from "../crosslink/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { type Author, writeAs } from "./author.ts";
@@ -57,14 +59,20 @@ export interface NewCheckin extends Author {
  */
 export function writeCheckin(repository: Repository, checkin: NewCheckin): string {
   const { changes, anyNames = false } = checkin;
-  const makeTree: MakeTree = (before, put) => changeTree(before, changes, put, { anyNames });
-  return writeTree(repository, checkin, makeTree);
+  return writeTree(
+    repository,
+    checkin,
+    (before, put) => changeTree(before, changes, put, { anyNames }),
+  );
 }
 
-/** Makes the files of a check-in from those of its parent. */
-export type MakeTree = (before: readonly FileCard[], put: PutFile) => readonly FileCard[];
+/**
+ * Makes the changes from the files of a check-in's parent: a card for each file that differs,
+ * without a hash if the file is gone.
+ */
+export type MakeTree = (before: ManifestFiles, put: PutFile) => readonly FileCard[];
 
-/** Like `writeCheckin`, for a complete tree instead of a list of changes. */
+/** Like `writeCheckin`, with a function that makes the changes. */
 export function writeTree(
   repository: Repository,
   request: Omit<NewCheckin, "changes">,
@@ -79,12 +87,15 @@ export function writeTree(
       const { rid } = repository.receive(content, options);
       return repository.store.hashOf(rid) ?? "";
     };
-    const before = parent === null ? [] : filesOf(repository, parent);
-    const files = makeTree(before, put);
-    if (isEmpty(checkin, before, files)) {
+    const before = parent === null ? new ManifestFiles([]) : manifestFiles(repository, parent);
+    const changes = makeTree(before, put);
+    if (isEmpty(checkin, before, changes)) {
       throw new FossilError("invalid", "The check-in changes nothing");
     }
-    return repository.add(manifestFrom(repository, checkin, files), options);
+    return repository.add(
+      manifestFrom(repository, checkin, parent, before.with(changes)),
+      options,
+    );
   });
 }
 
@@ -101,22 +112,22 @@ function dateOf(
 function manifestFrom(
   repository: Repository,
   checkin: Omit<NewCheckin, "changes">,
-  files: readonly FileCard[],
+  parent: Manifest | null,
+  files: ManifestFiles,
 ): Manifest {
   if (checkin.comment.trim() === "") throw new FossilError("invalid", "A check-in needs a comment");
   const merged = checkin.merged ?? [];
   for (const hash of merged) manifestOf(repository, hash);
   return {
     kind: "manifest",
-    baseline: null,
     comment: checkin.comment,
     date: checkin.date,
-    files,
+    ...fileCards(repository, checkin, parent, files),
     mimetype: checkin.mimetype ?? null,
     parents: checkin.parent === null ? [] : [checkin.parent, ...merged],
     cherrypicks: checkin.cherrypicks ?? [],
     checksum: checkin.checksum === true || checkin.parent === null
-      ? treeChecksum(repository, files)
+      ? treeChecksum(repository, files.all())
       : null,
     tags: tagsOf(repository, checkin),
     user: checkin.user,
@@ -159,16 +170,40 @@ export function isOpenLeaf(repository: Repository, hash: string): boolean {
   return db.exists(LEAF, rid) && !db.exists(CLOSED, TAG.closed, rid);
 }
 
+/** Trees with fewer files get full manifests: to write one costs next to nothing. */
+const MIN_AMENDED_FILES = 256;
+
+/**
+ * The F cards of a check-in: only what differs from the parent's baseline, or from the parent, if
+ * that keeps the sum of all F cards small. As in the program, which assumes that each further
+ * check-in adds three.
+ */
+function fileCards(
+  repository: Repository,
+  { parent: hash, isPrivate = false }: Omit<NewCheckin, "changes">,
+  parent: Manifest | null,
+  files: ManifestFiles,
+): Pick<Manifest, "baseline" | "files"> {
+  const full = () => ({ baseline: null, files: files.all() });
+  if (parent === null || hash === null) return full();
+  const baseline = parent.baseline ?? hash;
+  const { store, config } = repository;
+  const [own, all] = [files.own.length + 1, files.count];
+  if (all > MAX_TREE_FILES) throw tooManyFiles();
+  if (all < MIN_AMENDED_FILES || own * own >= 3 * all - 9) return full();
+  if (config.isOn("forbid-delta-manifests")) return full();
+  if (!isPrivate && store.isPrivate(repository.ridOf(baseline))) return full();
+  return { baseline, files: files.own };
+}
+
 function isEmpty(
   checkin: Omit<NewCheckin, "changes">,
-  before: readonly FileCard[],
-  after: readonly FileCard[],
+  before: ManifestFiles,
+  changes: readonly FileCard[],
 ): boolean {
   if (checkin.allowEmpty === true || checkin.branch !== undefined) return false;
   if ((checkin.merged ?? []).length > 0 || checkin.parent === null) return false;
-  const key = (card: FileCard) => `${card.hash} ${card.mode} ${card.name}`;
-  const known = new Set(before.map(key));
-  return before.length === after.length && after.every((card) => known.has(key(card)));
+  return changes.every((card) => isSameFile(card, before.find(card.name)));
 }
 
 function tagsOf(repository: Repository, checkin: Omit<NewCheckin, "changes">): TagCard[] {
@@ -250,11 +285,9 @@ export function writeBranch(repository: Repository, branch: NewBranch): string {
     const date = dateOf(repository, { ...branch, parent, comment: "", followParents });
     const comment = `Create new branch named "${name}"`;
     const checkin = { user, date, parent, comment, changes: [], branch: name };
-    const manifest = manifestFrom(
-      repository,
-      checkin,
-      filesOf(repository, manifestOf(repository, parent)),
-    );
+    const before = manifestOf(repository, parent);
+    const files = manifestFiles(repository, before).with([]);
+    const manifest = manifestFrom(repository, checkin, before, files);
     const color: TagCard[] = branch.color === undefined
       ? []
       : [{ sign: "*", name: "bgcolor", target: null, value: branch.color }];

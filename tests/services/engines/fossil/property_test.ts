@@ -135,26 +135,58 @@ function filesBelow(folder: string, prefix = ""): Model {
   return files;
 }
 
+/** Whether a check-in amends the tree of an earlier one. */
+function isAmending({ repository }: Fixture, checkin: string): boolean {
+  const manifest = repository.artifact(repository.ridOf(checkin));
+  return manifest?.kind === "manifest" && manifest.baseline !== null;
+}
+
+/**
+ * Makes the commits on top of a tree of some files, and compares each of the trees with its model.
+ *
+ * @returns how many check-ins amend the tree of an earlier one
+ */
+function assertTrees(program: string, files: number, commits: readonly (readonly Edit[])[]) {
+  using fixture = new Fixture(program);
+  const model: Model = new Map(Array.from({ length: files }, (_, i) => {
+    const content = encodeUtf8(`${i}\n`.repeat(20));
+    return [`d${i % 7}/${i % 13}/file ${i}`, { content, mode: "file" as const }];
+  }));
+  const first = [...model].map(([path, file]) => ({ kind: "write" as const, path, ...file }));
+  if (files > 0) fixture.commit(first);
+  const trees: [string, Model][] = [];
+  for (const edits of commits) {
+    const checkin = commit(fixture, model, edits);
+    if (checkin !== null) trees.push([checkin, new Map(model)]);
+  }
+  fixture.repository.store.dropCaches();
+  for (const [checkin, tree] of trees) assertTree(fixture, checkin, tree);
+  fixture.assertSound();
+  const folder = fixture.scratch.path("checkout");
+  Deno.mkdirSync(folder);
+  fixture.scratch.fossil(["open", "--nosync", fixture.path], folder);
+  assert.deepEqual(filesBelow(folder), model);
+  return trees.filter(([checkin]) => isAmending(fixture, checkin)).length;
+}
+
 judged("random trees with files of any name are what fossil checks out", (program) => {
   fc.assert(
     fc.property(commits, (commits) => {
-      using fixture = new Fixture(program);
-      const model: Model = new Map();
-      const trees: [string, Model][] = [];
-      for (const edits of commits) {
-        const checkin = commit(fixture, model, edits);
-        if (checkin !== null) trees.push([checkin, new Map(model)]);
-      }
-      fixture.repository.store.dropCaches();
-      for (const [checkin, tree] of trees) assertTree(fixture, checkin, tree);
-      fixture.assertSound();
-      const folder = fixture.scratch.path("checkout");
-      Deno.mkdirSync(folder);
-      fixture.scratch.fossil(["open", "--nosync", fixture.path], folder);
-      assert.deepEqual(filesBelow(folder), model);
+      assertTrees(program, 0, commits);
     }),
     { numRuns: 15, seed: 20261121 },
   );
+});
+
+judged("random changes to a large tree are what fossil checks out", (program) => {
+  let amending = 0;
+  fc.assert(
+    fc.property(commits, (commits) => {
+      amending += assertTrees(program, 300, commits);
+    }),
+    { numRuns: 10, seed: 20261129 },
+  );
+  assert.ok(amending > 10);
 });
 
 const ANY_SIZE = "files of any size, and changes anywhere in them, are what fossil reads";

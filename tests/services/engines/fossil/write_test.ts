@@ -298,3 +298,63 @@ Deno.test("a check-in continues at the tip of its branch, or starts a new branch
   repository.write({ user: null, ip: null }, () => repository.config.set("main-branch", "side"));
   assert.deepEqual(place({}), { parent: side, newBranch: null });
 });
+
+const LARGE = Array.from({ length: 300 }, (_, i) => put(`d${i % 9}/f${i}`, `${i}\n`));
+
+/** The baseline of a check-in, null if its manifest is a full one. */
+function baselineOf({ repository }: Fixture, checkin: string): string | null {
+  const manifest = repository.artifact(repository.ridOf(checkin));
+  assert.ok(manifest?.kind === "manifest");
+  return manifest.baseline;
+}
+
+judged("branches, merges and moves in a large tree are what fossil rebuilds", (program) => {
+  using fixture = new Fixture(program);
+  const { repository } = fixture;
+  const first = fixture.commit(LARGE);
+  const branch = writeBranch(repository, { ...fixture.author(), name: "work", from: first });
+  const moved = fixture.commit([
+    { kind: "move", from: "d0/f0", path: "d0/g" },
+    put("d1/f1", "one\n"),
+  ], { parent: branch });
+  const back = fixture.commit([
+    { kind: "move", from: "d0/g", path: "d0/f0" },
+    put("d2/f2", "two\n"),
+  ], { parent: moved });
+  const ours = fixture.commit([put("d1/f1", "1\nours\n"), { kind: "delete", path: "d3/f3" }], {
+    parent: first,
+  });
+  const merge = { ...fixture.author(), ours, theirs: back, resolutions: [put("d1/f1", "both\n")] };
+  const { checkin } = writeMerge(repository, merge);
+  assert.ok(checkin);
+  for (const each of [branch, moved, back, ours, checkin]) {
+    assert.equal(baselineOf(fixture, each), first);
+  }
+  const manifest = repository.artifact(repository.ridOf(checkin));
+  assert.ok(manifest?.kind === "manifest");
+  assert.deepEqual(manifest.files.map(({ name }) => name), ["d1/f1", "d2/f2", "d3/f3"]);
+  fixture.assertSound();
+});
+
+Deno.test("a check-in names all files where much differs, or the repository wants it", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const first = fixture.commit(LARGE);
+  const many = LARGE.slice(0, 29).map((change) => ({ ...change, content: encodeUtf8("new\n") }));
+  const amending = fixture.commit(many.slice(0, 28));
+  assert.equal(baselineOf(fixture, amending), first);
+  assert.equal(baselineOf(fixture, fixture.commit(many.slice(28))), null);
+  const hidden = fixture.commit([put("hidden", "h\n")], { isPrivate: true });
+  assert.notEqual(baselineOf(fixture, hidden), null);
+  repository.write({ user: "alice", ip: null }, () => {
+    repository.config.set("forbid-delta-manifests", "on");
+  });
+  assert.equal(baselineOf(fixture, fixture.commit([put("d8/f8", "8 8\n")])), null);
+});
+
+Deno.test("no public check-in amends a private one", () => {
+  using fixture = new Fixture();
+  const first = fixture.commit(LARGE, { isPrivate: true });
+  const opened = fixture.commit([put("d8/f8", "8 8\n")], { parent: first });
+  assert.equal(baselineOf(fixture, opened), null);
+});
