@@ -15,6 +15,7 @@ import {
   type SchemaState,
   shun,
   type StoreOptions,
+  TouchedEvents,
   verifyArtifacts,
   type VerifyOptions,
 } from "./content/mod.ts";
@@ -70,6 +71,7 @@ export class Repository implements Disposable {
   readonly db: Database;
   readonly config: Config;
   readonly store: ContentStore;
+  readonly #touched: TouchedEvents;
   readonly #crosslinker: Crosslinker;
   #schema: SchemaState;
   #depth = 0;
@@ -83,6 +85,7 @@ export class Repository implements Disposable {
     this.#schema = schema;
     this.config = new Config(db);
     this.store = new ContentStore(db, this.config, options);
+    this.#touched = new TouchedEvents(db);
     this.#crosslinker = new Crosslinker(db, this.config, this.store);
   }
 
@@ -142,6 +145,16 @@ export class Repository implements Disposable {
     return this.#crosslinker.relinked;
   }
 
+  /** How many events were written until now; see {@link TouchedEvents}. */
+  get touchedEvents(): number {
+    return this.#touched.position();
+  }
+
+  /** Rows of the events that were written since a number of them; null if they are forgotten. */
+  eventsTouchedSince(number: number): readonly number[] | null {
+    return this.#touched.since(number);
+  }
+
   get hashPolicy(): HashPolicy {
     return this.store.hashPolicy();
   }
@@ -176,6 +189,7 @@ export class Repository implements Disposable {
   }
 
   #write<T>(origin: Origin, work: () => T, finish: () => void): T {
+    this.#touched.begin();
     this.db.exec("BEGIN IMMEDIATE");
     this.#isWriting = true;
     this.#failure = null;
@@ -237,6 +251,7 @@ export class Repository implements Disposable {
   }
 
   #dropCaches(): void {
+    this.#touched.forget();
     this.store.dropCaches();
     this.#crosslinker.dropCaches();
   }
@@ -319,6 +334,7 @@ export class Repository implements Disposable {
     this.#crosslinker.begin({});
     const work = () => rebuild(db, config, store, this.#crosslinker, options);
     const result = this.#write(NOBODY, work, () => {});
+    this.#dropCaches();
     this.#schema = "current";
     return result;
   }

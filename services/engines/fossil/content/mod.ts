@@ -34,6 +34,7 @@ export {
   withTicketColumn,
 } from "./ticket_columns.ts";
 export { createTicketTables, ticketRowsQuery, ticketSchemaOf } from "./ticket_schema.ts";
+export { TouchedEvents } from "./touched_events.ts";
 export { upgradePermanentTables } from "./upgrade.ts";
 export {
   type Damage,

@@ -51,6 +51,7 @@ export function linkCheckin(
 
 /** Compares a check-in again with its parents, one of which has just arrived. */
 export function relink(ctx: LinkContext, rid: number): void {
+  ctx.relinked++;
   if (ctx.pending.complete.has(rid)) return;
   const parents = ctx.db.rows<{ pid: number; isprim: number }>(
     "SELECT pid, isprim FROM plink WHERE cid=? ORDER BY isprim DESC",

@@ -74,6 +74,27 @@ export class Ancestry {
   }
 
   /**
+   * The ancestors of a check-in, itself included, that an earlier one on its primary line does not
+   * have; null if there are more than `most`, or the other one is not on the line.
+   */
+  since(earlier: number, rid: number, most: number): readonly number[] | null {
+    const line: number[] = [];
+    for (let next = rid; next !== earlier; next = this.primaryParent(next)) {
+      if (next === 0 || line.push(next) > most) return null;
+    }
+    const stack = line.flatMap((next) => this.mergeParents(next));
+    if (stack.length === 0) return line;
+    const known = this.ancestors(earlier);
+    const fresh = new Set(line);
+    for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+      if (known[next] === 1 || fresh.has(next)) continue;
+      if (fresh.add(next).size > most) return null;
+      stack.push(...this.parents(next));
+    }
+    return [...fresh];
+  }
+
+  /**
    * The best common ancestors of two check-ins: usually one, several for a criss-cross merge, none
    * if they have no common history.
    */

@@ -1,5 +1,7 @@
 import { shownText } from "../artifact/mod.ts";
-import { TAG } from "../content/mod.ts";
+import { compareUtf8 } from "../codec/mod.ts";
+import { type SqlValue, TAG } from "../content/mod.ts";
+import { TextMap } from "../text/mod.ts";
 import { branchColumn, timestampOf } from "./checkins.ts";
 import type { Reader } from "./reader.ts";
 import type { Branch, Tag } from "./shapes.ts";
@@ -8,12 +10,8 @@ import type { Branch, Tag } from "./shapes.ts";
 const ENTRY_BYTES = 500;
 
 interface BranchRow {
-  readonly name: string;
-  readonly mtime: number;
-  readonly rid: number;
   readonly uuid: string;
   readonly user: string;
-  readonly count: number;
   readonly isClosed: number;
   readonly isPrivate: number;
 }
@@ -32,26 +30,100 @@ export function listBranches(reader: Reader): readonly Branch[] {
 }
 
 function branches(reader: Reader): Branch[] {
+  const tips = tipsOf(reader).sorted();
   const rows = reader.repository.db.rows<BranchRow>(
-    `SELECT name, mtime, rid, uuid, user, count,
-         EXISTS(SELECT 1 FROM tagxref WHERE tagxref.rid=tip.rid AND tagid=${TAG.closed}
+    `SELECT blob.uuid, coalesce(event.euser,event.user,'') AS user,
+         EXISTS(SELECT 1 FROM tagxref WHERE tagxref.rid=objid AND tagid=${TAG.closed}
            AND tagtype>0) AS isClosed,
-         EXISTS(SELECT 1 FROM private WHERE private.rid=tip.rid) AS isPrivate
-        FROM (
-          SELECT ${branchColumn("objid")} AS name, max(event.mtime) AS mtime, objid AS rid,
-            blob.uuid, coalesce(event.euser,event.user,'') AS user, count(*) AS count
-          FROM event JOIN blob ON blob.rid=objid WHERE event.type='ci' GROUP BY 1
-        ) AS tip ORDER BY mtime DESC, name`,
+         EXISTS(SELECT 1 FROM private WHERE private.rid=objid) AS isPrivate
+        FROM json_each(?) AS tip CROSS JOIN event ON objid=tip.value
+          CROSS JOIN blob ON blob.rid=objid ORDER BY tip.key`,
+    JSON.stringify(tips.map(({ rid }) => rid)),
   );
-  return rows.map((row) => ({
-    name: row.name,
-    status: row.isClosed === 1 ? "closed" : "open",
-    last_uuid: row.uuid,
-    last_checkin: timestampOf(row.mtime),
-    last_user: shownText(row.user, "name"),
-    checkin_count: row.count,
-    is_private: row.isPrivate === 1,
+  return rows.map(({ uuid, user, isClosed, isPrivate }, i) => ({
+    name: tips[i]!.name,
+    status: isClosed === 1 ? "closed" : "open",
+    last_uuid: uuid,
+    last_checkin: timestampOf(tips[i]!.mtime),
+    last_user: shownText(user, "name"),
+    checkin_count: tips[i]!.count,
+    is_private: isPrivate === 1,
   }));
+}
+
+/** A branch: its newest check-in, and how many are on it. */
+interface Tip {
+  readonly name: string;
+  rid: number;
+  /** Julian day of the check-in. */
+  mtime: number;
+  count: number;
+}
+
+/** A check-in on a branch. */
+interface PlacedRow {
+  readonly rid: number;
+  readonly name: string;
+  readonly mtime: number;
+}
+
+/** The branches of all check-ins. */
+class Tips {
+  readonly #byName = new TextMap<Tip>();
+  readonly #byCheckin = new Map<number, Tip>();
+
+  /** The branch with the newest check-in first. */
+  sorted(): readonly Tip[] {
+    return [...this.#byName.values()].sort((left, right) =>
+      right.mtime - left.mtime || compareUtf8(left.name, right.name)
+    );
+  }
+
+  /** Adds check-ins; false if one of them was on another branch or is older now. */
+  add(rows: readonly PlacedRow[]): boolean {
+    return rows.every(({ rid, name, mtime }) => {
+      let tip = this.#byName.get(name);
+      const before = this.#byCheckin.get(rid);
+      if (before !== undefined && before !== tip) return false;
+      if (tip?.rid === rid && mtime < tip.mtime) return false;
+      if (tip === undefined) {
+        tip = { name, rid, mtime, count: 0 };
+        this.#byName.set(name, tip);
+      }
+      if (mtime > tip.mtime) [tip.rid, tip.mtime] = [rid, mtime];
+      if (before === undefined) tip.count++;
+      this.#byCheckin.set(rid, tip);
+      return true;
+    });
+  }
+
+  /** Approximate memory, in bytes. */
+  get bytes(): number {
+    return this.#byCheckin.size * 40 + this.#byName.size * ENTRY_BYTES;
+  }
+}
+
+function tipsOf(reader: Reader): Tips {
+  const rows = (from: string, ...values: readonly SqlValue[]) =>
+    reader.repository.db.rows<PlacedRow>(
+      `SELECT objid AS rid, ${
+        branchColumn("objid")
+      } AS name, mtime FROM ${from} WHERE event.type='ci'`,
+      ...values,
+    );
+  return reader.lasting("tips", () => {
+    const value = new Tips();
+    value.add(rows("event"));
+    return { value, bytes: value.bytes };
+  }, ({ value }, touched) => {
+    const isSound = value.add(
+      rows(
+        "json_each(?) AS touched CROSS JOIN event ON objid=touched.value",
+        JSON.stringify(touched),
+      ),
+    );
+    return isSound ? { value, bytes: value.bytes } : null;
+  });
 }
 
 interface TagRow {

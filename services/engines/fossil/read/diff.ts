@@ -101,7 +101,7 @@ const DIFFERENCE_BYTES = 400;
 
 /** The files that differ between two check-ins; a page after the other asks for the same. */
 function differencesBetween(reader: Reader, from: number, to: number): readonly FileDifference[] {
-  return reader.cached(`differences ${from} ${to}`, () => {
+  return reader.lasting(`differences ${from} ${to}`, () => {
     const before = from === 0 ? [] : treeOf(reader, from);
     const renames = from === 0 ? new TextMap<string>() : renamesBetween(reader, from, to);
     const value = compareTrees(before, treeOf(reader, to), renames);

@@ -35,6 +35,28 @@ export function lastChanges(
   return changes;
 }
 
+/** After more check-ins than these, nobody asks for the changes of each. */
+const MAX_STEPS = 200;
+
+/**
+ * The files that may differ between a check-in and an earlier one on its primary line, or that may
+ * have got their content from another check-in since. Needs `read`.
+ *
+ * @returns paths; null if the other one is not on the line, or too far back.
+ */
+export function changedFiles(
+  reader: Reader,
+  earlier: number,
+  checkin: number,
+): readonly string[] | null {
+  const mids = ancestryOf(reader).since(earlier, checkin, MAX_STEPS);
+  return mids && reader.repository.db.rows<{ name: string }>(
+    `SELECT DISTINCT name FROM json_each(?) CROSS JOIN mlink ON mid=value
+       CROSS JOIN filename USING(fnid) WHERE NOT isaux`,
+    JSON.stringify(mids),
+  ).map(({ name }) => name);
+}
+
 /** The givers of contents of paths, by hash and path, and the last row of `mlink` that counts. */
 class KnownGivers {
   readonly byContent = new Map<string, Givers>();

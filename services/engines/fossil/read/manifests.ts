@@ -17,7 +17,7 @@ const FILE_BYTES = 150;
 
 /** Every file of a check-in in byte order of the names. Needs `read`. */
 export function treeOf(reader: Reader, rid: number): readonly FileCard[] {
-  return reader.cached(`tree ${rid}`, () => {
+  return reader.lasting(`tree ${rid}`, () => {
     const manifest = manifestOf(reader, rid);
     const value = manifest.baseline === null
       ? manifest.files
@@ -78,8 +78,17 @@ export function findFileOf(reader: Reader, rid: number, path: string): FileCard 
 }
 
 function findFileQuickly(reader: Reader, rid: number, path: string): FileCard | null {
-  const manifest = reader.repository.store.get(rid);
-  return manifest && findFileCard(manifest, path);
+  const { store } = reader.repository;
+  const content = store.get(rid);
+  if (content === null) return null;
+  const card = findFileCard(content, path);
+  if (card !== null) return card;
+  const { baseline, files } = manifestOf(reader, rid);
+  if (baseline === null) return null;
+  const own = findFile(files, path);
+  if (own !== null) return own.hash === null ? null : own;
+  const amended = store.get(store.ridOf(baseline));
+  return amended && findFileCard(amended, path);
 }
 
 /** A path without slashes at its ends. */

@@ -1,8 +1,11 @@
 import { BoundedMap } from "../../../kernel/bounded_map.ts";
 import type { Repository } from "../repository.ts";
 
-/** Default size of a reader's cache, in bytes. */
-const CACHE_BYTES = 16 * 1024 * 1024;
+/** Default size of a reader's cache, in bytes: half of it is for what lasts. */
+const CACHE_BYTES = 24 * 1024 * 1024;
+
+/** After more events than these, what lasts is computed anew. */
+const MAX_TOUCHED = 1_000;
 
 /** Options of `Reader`. */
 export interface ReaderOptions {
@@ -25,6 +28,11 @@ interface Growing {
   readonly state: string | null;
 }
 
+/** A value that lasts, with the number of events from which it was made. */
+interface Lasting extends Growing, Sized<unknown> {
+  readonly events: number;
+}
+
 /**
  * A repository to read from, with a cache of computed values. Every reading function takes one. The
  * cache is cleared after any write, by this connection or another; only what grows with the history
@@ -35,24 +43,28 @@ export class Reader {
   /** Long work calls this repeatedly, so that it can be cancelled. */
   readonly check: () => void;
   readonly #cache: BoundedMap<string, Sized<unknown>>;
+  readonly #lasting: BoundedMap<string, Lasting>;
   readonly #growing = new Map<string, Growing>();
   #state: string | null = null;
+  #events = 0;
   #depth = 0;
 
   constructor(repository: Repository, options: ReaderOptions = {}) {
     const { cacheBytes = CACHE_BYTES, check = () => {} } = options;
     this.repository = repository;
     this.check = check;
-    this.#cache = new BoundedMap({
-      most: cacheBytes,
+    const bound = {
+      most: cacheBytes / 2,
       mostOfOne: cacheBytes / 4,
-      weigh: ({ bytes }) => bytes,
-    });
+      weigh: ({ bytes }: Sized<unknown>) => bytes,
+    };
+    this.#cache = new BoundedMap<string, Sized<unknown>>(bound);
+    this.#lasting = new BoundedMap<string, Lasting>(bound);
   }
 
   /** Bytes of values that it caches, about. */
   get cachedBytes(): number {
-    return this.#cache.weight;
+    return this.#cache.weight + this.#lasting.weight;
   }
 
   /** Runs reads that see one state of the file; can be nested. */
@@ -75,7 +87,10 @@ export class Reader {
   #noticeWrites(): void {
     const { db, isWriting } = this.repository;
     const state = `${db.dataVersion()} ${db.value<number>("SELECT total_changes()")}`;
-    if (state !== this.#state || isWriting) this.#cache.clear();
+    if (state !== this.#state || isWriting) {
+      this.#cache.clear();
+      this.#events = this.repository.touchedEvents;
+    }
     this.#state = isWriting ? null : state;
   }
 
@@ -108,5 +123,32 @@ export class Reader {
     if (value === known?.value) update(value);
     this.#growing.set(key, { value, relinked, state: this.#state });
     return value;
+  }
+
+  /**
+   * Returns the cached value of a key, or computes it, from check-ins, their changed files and other
+   * events. Needs `read`. The key determines the type.
+   *
+   * @param mend what becomes of the value where some events were written since, given their rows;
+   * null if it must be computed anew. Absent for a value that no further event changes.
+   */
+  lasting<T>(
+    key: string,
+    compute: () => Sized<T>,
+    mend: (known: Sized<T>, touched: readonly number[]) => Sized<T> | null = (known) => known,
+  ): T {
+    const { isWriting, relinked } = this.repository;
+    // A write that is rolled back must leave nothing behind.
+    if (isWriting) return compute().value;
+    const known = this.#lasting.get(key);
+    if (known?.state === this.#state) return known.value as T;
+    const touched = known?.relinked === relinked
+      ? this.repository.eventsTouchedSince(known.events)
+      : null;
+    const sized = known === undefined || touched === null || touched.length > MAX_TOUCHED
+      ? compute()
+      : mend(known as Sized<T>, touched) ?? compute();
+    this.#lasting.set(key, { ...sized, relinked, state: this.#state, events: this.#events });
+    return sized.value;
   }
 }

@@ -5,18 +5,32 @@ import { ancestryOf } from "./ancestry.ts";
 import type { Renames } from "./changes.ts";
 import type { Reader } from "./reader.ts";
 
-/** Every recorded rename, by check-in. */
-function renamesByCheckin(reader: Reader): ReadonlyMap<number, readonly Rename[]> {
-  return reader.cached("renames", () => {
-    const rows = reader.repository.db.rows<Rename & { mid: number }>(
+/** The recorded renames by check-in, and the last row of `mlink` that was read. */
+class KnownRenames {
+  readonly byCheckin = new Map<number, Rename[]>();
+  #lastRow = 0;
+
+  /** Adds what was recorded since. */
+  update({ repository: { db } }: Reader): void {
+    const rows = db.rows<Rename & { mid: number }>(
       `SELECT mid, old.name AS "from", new.name AS "to" FROM mlink
          JOIN filename AS old ON old.fnid=pfnid JOIN filename AS new ON new.fnid=mlink.fnid
-        WHERE pfnid>0 AND NOT isaux`,
+        WHERE mlink.rowid>? AND pfnid>0 AND NOT isaux`,
+      this.#lastRow,
     );
-    const value = new Map<number, Rename[]>();
-    for (const { mid, from, to } of rows) addTo(value, mid, { from, to });
-    return { value, bytes: 200 + rows.length * 200 };
-  });
+    for (const { mid, from, to } of rows) addTo(this.byCheckin, mid, { from, to });
+    this.#lastRow = db.value<number | null>("SELECT max(rowid) FROM mlink") ?? 0;
+  }
+}
+
+/** Every recorded rename, by check-in. */
+function renamesByCheckin(reader: Reader): ReadonlyMap<number, readonly Rename[]> {
+  const compute = () => {
+    const renames = new KnownRenames();
+    renames.update(reader);
+    return renames;
+  };
+  return reader.growing("renames", compute, (renames) => renames.update(reader)).byCheckin;
 }
 
 /**

@@ -189,14 +189,11 @@ function select(
   const values = conditions.flatMap((condition) => condition.values);
   if (conditions.length > 1) {
     // A condition is looked at for every event, so all pages come from one look.
-    const all = reader.cached(`events ${where} ${JSON.stringify(values)}`, () => {
-      const rows = db.rows<{ objid: number }>(
-        `SELECT objid FROM event WHERE ${where} ORDER BY mtime DESC, objid DESC`,
-        ...values,
-      );
-      const value = Int32Array.from(rows, ({ objid }) => objid);
-      return { value, bytes: 200 + value.byteLength };
-    });
+    const all = reader.lasting(
+      `events ${where} ${JSON.stringify(values)}`,
+      () => sizedRows(selected(reader, where, values).map(({ objid }) => objid)),
+      ({ value }, touched) => sizedRows(updatedRows(reader, value, touched, where, values)),
+    );
     return { rids: [...all.subarray(offset, offset + limit)], total: all.length };
   }
   const total = reader.cached(`total ${where} ${JSON.stringify(values)}`, () => {
@@ -210,6 +207,52 @@ function select(
     offset,
   );
   return { rids: rows.map(({ objid }) => objid), total };
+}
+
+/** A row of `event`, with what sorts it. */
+interface SelectedRow {
+  readonly objid: number;
+  readonly mtime: number;
+}
+
+/** The events that match, newest first. */
+function selected(reader: Reader, where: string, values: readonly SqlValue[]): SelectedRow[] {
+  return reader.repository.db.rows<SelectedRow>(
+    `SELECT objid, mtime FROM event WHERE ${where} ORDER BY mtime DESC, objid DESC`,
+    ...values,
+  );
+}
+
+function sizedRows(rids: readonly number[] | Int32Array): { value: Int32Array; bytes: number } {
+  const value = Int32Array.from(rids);
+  return { value, bytes: 200 + value.byteLength };
+}
+
+/** What becomes of selected events where some were written since. */
+function updatedRows(
+  reader: Reader,
+  before: Int32Array,
+  touched: readonly number[],
+  where: string,
+  values: readonly SqlValue[],
+): Int32Array {
+  const { db } = reader.repository;
+  const written = new Set(touched);
+  const rids = [
+    ...before.some((rid) => written.has(rid)) ? before.filter((rid) => !written.has(rid)) : before,
+  ];
+  const of = `objid IN (SELECT value FROM json_each(?)) AND (${where})`;
+  for (const { objid, mtime } of selected(reader, of, [JSON.stringify(touched), ...values])) {
+    let [low, high] = [0, rids.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const other = db.value<number>("SELECT mtime FROM event WHERE objid=?", rids[middle]!) ?? 0;
+      if (other > mtime || (other === mtime && rids[middle]! > objid)) low = middle + 1;
+      else high = middle;
+    }
+    rids.splice(low, 0, objid);
+  }
+  return Int32Array.from(rids);
 }
 
 /**

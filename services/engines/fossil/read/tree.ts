@@ -1,12 +1,13 @@
 import type { FileCard } from "../artifact/mod.ts";
 import { FossilError } from "../error.ts";
+import { compareUtf8 } from "../codec/mod.ts";
 import { readRef } from "./checkins.ts";
-import { lastChanges } from "./last_change.ts";
-import { filesBelow, normalizePath, treeOf } from "./manifests.ts";
+import { changedFiles, lastChanges } from "./last_change.ts";
+import { filesBelow, findFileOf, normalizePath, treeOf } from "./manifests.ts";
 import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
 import type { CheckinRef, Tree, TreeEntry } from "./shapes.ts";
-import { TextMap } from "../text/mod.ts";
+import { TextMap, TextSet } from "../text/mod.ts";
 
 /** What to list. */
 export interface TreeOptions {
@@ -20,8 +21,15 @@ export interface TreeOptions {
   readonly withoutLastCheckin?: boolean;
 }
 
-/** Approximate memory of a path with its last change, and of an entry of a listing, in bytes. */
-const [CHANGE_BYTES, ENTRY_BYTES] = [150, 200];
+/** Approximate memory of an entry of a listing, in bytes. */
+const ENTRY_BYTES = 200;
+
+/** A listing, with the rows of the check-ins that it names. */
+interface Listed {
+  readonly rid: number;
+  readonly entries: readonly TreeEntry[];
+  readonly named: ReadonlySet<number>;
+}
 
 /**
  * A folder at a check-in, in byte order of the names.
@@ -33,36 +41,105 @@ export function readTree(reader: Reader, options: TreeOptions = {}): Tree {
     const { rid, uuid: checkin } = resolveCheckin(reader, options.checkin);
     const path = normalizePath(options.path ?? "");
     const { recursive = false, withoutLastCheckin = false } = options;
-    const key = `listing ${rid} ${recursive} ${withoutLastCheckin} ${path}`;
-    const entries = reader.cached(key, () => {
-      const value = list(reader, rid, { recursive, withoutLastCheckin, path });
-      return { value, bytes: 200 + value.length * ENTRY_BYTES };
-    });
-    return { checkin, path, entries };
+    const wanted = { recursive, withoutLastCheckin, path };
+    const key = `${recursive} ${withoutLastCheckin} ${path}`;
+    const latest = reader.lasting(`latest listing ${key}`, () => ({
+      value: { listed: null as Listed | null },
+      bytes: 200,
+    }));
+    const listed = reader.lasting(`listing ${rid} ${key}`, () => {
+      const value = (latest.listed && listChanged(reader, latest.listed, rid, wanted)) ??
+        list(reader, rid, wanted);
+      return { value, bytes: 200 + value.entries.length * ENTRY_BYTES };
+    }, (known, touched) => touched.some((rid) => known.value.named.has(rid)) ? null : known);
+    latest.listed = listed;
+    return { checkin, path, entries: listed.entries };
   });
 }
 
-function list(
+/** What to list below which folder. */
+type Wanted = Required<Omit<TreeOptions, "checkin">>;
+
+function list(reader: Reader, rid: number, wanted: Wanted): Listed {
+  const files = filesBelow(treeOf(reader, rid), wanted.path);
+  if (files.length === 0 && wanted.path !== "") {
+    throw new FossilError("missing", `There is no folder "${wanted.path}"`);
+  }
+  const named = new Set<number>();
+  return { rid, entries: entriesOf(reader, rid, files, wanted, named), named };
+}
+
+/**
+ * A listing made from that of an earlier check-in, and from the files that changed since; null if
+ * many did, or nothing is left.
+ */
+function listChanged(reader: Reader, before: Listed, rid: number, wanted: Wanted): Listed | null {
+  const { path, recursive, withoutLastCheckin } = wanted;
+  const prefix = path === "" ? "" : `${path}/`;
+  const changed = changedFiles(reader, before.rid, rid)?.filter((name) => name.startsWith(prefix));
+  if (changed === undefined) return null;
+  const named = new Set(before.named);
+  const files = changed.flatMap((name) => findFileOf(reader, rid, name) ?? []);
+  const fresh = new TextMap(
+    entriesOf(reader, rid, files, wanted, named).map((entry) => [placeOf(entry), entry]),
+  );
+  const places = new TextSet(changed.map((name) => {
+    const slash = recursive ? -1 : name.indexOf("/", prefix.length);
+    return name.slice(recursive ? 0 : prefix.length, slash < 0 ? undefined : slash + 1);
+  }));
+  const entries: TreeEntry[] = [];
+  let next = 0;
+  for (const place of [...places].sort(compareUtf8)) {
+    const start = lowerBound(before.entries, place, next);
+    for (; next < start; next++) entries.push(before.entries[next]!);
+    const known = before.entries[next];
+    const isKnown = known !== undefined && placeOf(known) === place;
+    if (isKnown) next++;
+    let entry = fresh.get(place);
+    const isFolder = place.endsWith("/");
+    const last = isKnown ? known.last_checkin : null;
+    if (isFolder && (entry === undefined || !(withoutLastCheckin || isNewer(entry, last)))) {
+      // The file that was changed last may be gone: the others of the folder count.
+      const inside = filesBelow(treeOf(reader, rid), `${prefix}${place.slice(0, -1)}`);
+      [entry] = entriesOf(reader, rid, inside, wanted, named);
+    }
+    if (entry !== undefined) entries.push(entry);
+  }
+  for (; next < before.entries.length; next++) entries.push(before.entries[next]!);
+  return entries.length === 0 && path !== "" ? null : { rid, entries, named };
+}
+
+/** What sorts an entry among others: where its files stand in the byte order of their paths. */
+function placeOf({ name, type }: TreeEntry): string {
+  return type === "dir" ? `${name}/` : name;
+}
+
+/** Index of the first entry from `low` on whose place is not before `place`. */
+function lowerBound(entries: readonly TreeEntry[], place: string, low: number): number {
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareUtf8(placeOf(entries[middle]!), place) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** @param named gets the rows of the check-ins that the entries name */
+function entriesOf(
   reader: Reader,
   rid: number,
-  { path, recursive, withoutLastCheckin }: Required<Omit<TreeOptions, "checkin">>,
+  files: readonly FileCard[],
+  { path, recursive, withoutLastCheckin }: Wanted,
+  named: Set<number>,
 ): TreeEntry[] {
-  const files = filesBelow(treeOf(reader, rid), path);
-  if (files.length === 0 && path !== "") {
-    throw new FossilError("missing", `There is no folder "${path}"`);
-  }
-  const changes = withoutLastCheckin
-    ? new TextMap<number>()
-    : reader.cached(`last changes ${rid} ${path}`, () => {
-      const value = lastChanges(reader, rid, files);
-      return { value, bytes: 200 + value.size * CHANGE_BYTES };
-    });
   const start = path === "" ? 0 : path.length + 1;
   const shown = recursive ? files : files.filter(({ name }) => !name.includes("/", start));
-  const listing = new Listing(reader, sizesOf(reader, shown), changes);
+  const changes = withoutLastCheckin ? new TextMap<number>() : lastChanges(reader, rid, files);
+  const listing = new Listing(reader, sizesOf(reader, shown), changes, named);
   return recursive
     ? files.map((card) => listing.file(card, card.name))
-    : listing.folder(files, path);
+    : listing.folder(files, start);
 }
 
 /** Sizes of files by hash, in bytes; -1 for missing content. */
@@ -80,16 +157,19 @@ class Listing {
   readonly #sizes: ReadonlyMap<string, number>;
   /** Check-in that last changed a file, by the file's path. */
   readonly #changes: ReadonlyMap<string, number>;
+  readonly #named: Set<number>;
   readonly #refs = new Map<number, CheckinRef | null>();
 
   constructor(
     reader: Reader,
     sizes: ReadonlyMap<string, number>,
     changes: ReadonlyMap<string, number>,
+    named: Set<number>,
   ) {
     this.#reader = reader;
     this.#sizes = sizes;
     this.#changes = changes;
+    this.#named = named;
   }
 
   file(card: FileCard, name: string): TreeEntry {
@@ -104,9 +184,8 @@ class Listing {
     };
   }
 
-  /** Files and folders directly in a folder. */
-  folder(files: readonly FileCard[], path: string): TreeEntry[] {
-    const start = path === "" ? 0 : path.length + 1;
+  /** Files and folders directly in a folder; their names begin at an index of the paths. */
+  folder(files: readonly FileCard[], start: number): TreeEntry[] {
     const entries = new TextMap<TreeEntry>();
     for (const card of files) {
       const slash = card.name.indexOf("/", start);
@@ -129,11 +208,16 @@ class Listing {
     if (known !== undefined) return known;
     const ref = readRef(this.#reader, rid);
     this.#refs.set(rid, ref);
+    this.#named.add(rid);
     return ref;
   }
 }
 
 const FOLDER = { type: "dir", uuid: null, size: null, executable: false } as const;
+
+function isNewer({ last_checkin: last }: TreeEntry, than: CheckinRef | null): boolean {
+  return last !== null && (than === null || last.timestamp > than.timestamp);
+}
 
 function newer(left: CheckinRef | null | undefined, right: CheckinRef | null): CheckinRef | null {
   if (left === null || left === undefined) return right;

@@ -1,6 +1,7 @@
+import type { FileCard } from "../artifact/mod.ts";
 import type { Database } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
-import { type Reader, readTree, resolveCheckin } from "../read/mod.ts";
+import { changedFiles, findFileOf, type Reader, resolveCheckin, treeOf } from "../read/mod.ts";
 import {
   allDocuments,
   checkinDocument,
@@ -180,7 +181,8 @@ export class Updater {
       this.#reader.check();
       this.#indexArtifact(rid);
     }
-    if (before.tip !== now.tip) this.#indexTree(now.tip);
+    if (arrived.length > 0) this.#indexTree(now.tip);
+    else if (before.tip !== now.tip) this.#indexChanges(before.tip, now.tip);
   }
 
   /** Updates the texts that an artifact concerns. */
@@ -223,27 +225,44 @@ export class Updater {
     if (rid !== 0) this.#replace("checkin", `${rid}`, checkinDocument(this.#reader, rid));
   }
 
-  /** Updates the files; skips those with the same hash as before. */
+  /** Updates the files that changed between two tips. */
+  #indexChanges(before: string, tip: string): void {
+    const { store } = this.#reader.repository;
+    const [earlier, now] = [store.ridOf(before), store.ridOf(tip)];
+    const changed = earlier === 0 ? null : changedFiles(this.#reader, earlier, now);
+    if (changed === null) return this.#indexTree(tip);
+    for (const name of changed) {
+      const card = findFileOf(this.#reader, now, name);
+      const hash = this.#index.value<string>(
+        "SELECT hash FROM doc WHERE kind='code' AND name=?",
+        name,
+      );
+      if (card === null || card.hash !== hash) this.#indexFile(name, card);
+    }
+  }
+
+  /** Updates all files; skips those with the same hash as before. */
   #indexTree(tip: string): void {
     const known = new TextMap(
       this.#index.rows<{ name: string; hash: string }>(
         "SELECT name, hash FROM doc WHERE kind='code'",
       ).map(({ name, hash }) => [name, hash]),
     );
-    const options = { checkin: tip, recursive: true, withoutLastCheckin: true };
-    const entries = tip === "" ? [] : readTree(this.#reader, options).entries;
-    for (const { name, uuid, type } of entries) {
-      const hash = uuid ?? "";
-      const isKnown = known.get(name) === hash;
-      known.delete(name);
-      if (isKnown) continue;
-      this.#reader.check();
-      const document = type === "link"
-        ? null
-        : codeDocument(this.#reader, name, hash, this.#maxFileBytes);
-      this.#replace("code", name, document);
+    const { store } = this.#reader.repository;
+    for (const card of tip === "" ? [] : treeOf(this.#reader, store.ridOf(tip))) {
+      const isKnown = known.get(card.name) === card.hash;
+      known.delete(card.name);
+      if (!isKnown) this.#indexFile(card.name, card);
     }
-    for (const name of known.keys()) this.#replace("code", name, null);
+    for (const name of known.keys()) this.#indexFile(name, null);
+  }
+
+  #indexFile(name: string, card: FileCard | null): void {
+    this.#reader.check();
+    const document = card === null || card.mode === "link"
+      ? null
+      : codeDocument(this.#reader, name, card.hash ?? "", this.#maxFileBytes);
+    this.#replace("code", name, document);
   }
 
   #replace(kind: Document["kind"], name: string, document: Document | null): void {

@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import {
   amendCheckin,
+  type Branch,
+  listBranches,
   listDivergedBranches,
+  readActivity,
   readBlame,
   Reader,
   readHistory,
+  readTimeline,
   readTree,
   Repository,
+  writeMerge,
 } from "../../../../services/engines/fossil/mod.ts";
 import { Fixture, put } from "./support/fixture.ts";
 import { Scratch } from "./support/fossil.ts";
@@ -18,17 +23,30 @@ const ALICE = { user: "alice", ip: null } as const;
 
 /** What a reader says of the newest check-ins: everything that is computed from all of history. */
 function told(reader: Reader): unknown {
-  return listDivergedBranches(reader).slice(0, 4).map((branch) => {
+  const branches = listDivergedBranches(reader).slice(0, 4).map((branch) => {
     const { checkin, entries } = readTree(reader, { checkin: branch.last_uuid, recursive: true });
     const [path = ""] = entries.map(({ name }) => name).filter((name) => name.endsWith(".txt"));
     const options = { checkin, path };
     return [
       branch,
       entries,
+      readTree(reader, { checkin }),
+      readTree(reader, { checkin, withoutLastCheckin: true }),
+      entries.some(({ name }) => name.startsWith("src/")) &&
+      readTree(reader, { checkin, path: "src" }),
+      readTimeline(reader, { branch: branch.name, limit: 100 }),
       path && readHistory(reader, options),
       path && readBlame(reader, options),
     ];
   });
+  const users = readTimeline(reader, { user: "alice", limit: 100 });
+  const activity = readActivity(reader, { kinds: ["wiki", "ticket"], user: "alice" });
+  return [branches, byName(listBranches(reader)), users, activity];
+}
+
+/** Branches whose newest check-ins have the same time are in no order. */
+function byName(branches: readonly Branch[]): readonly Branch[] {
+  return branches.toSorted((left, right) => left.name < right.name ? -1 : 1);
 }
 
 function assertCurrent(reader: Reader): void {
@@ -99,4 +117,51 @@ Deno.test("a reader notices new parents, and writes that are undone", () => {
   const again = fixture.commit([put("a.txt", "same\n2\n")], { parent: third ?? "" });
   assert.deepEqual(lastChange(again), [again]);
   assert.deepEqual(lastChange(second), [second]);
+});
+
+Deno.test("a listing that follows the check-ins says what a new one says", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const reader = new Reader(repository);
+  const random = new Random(7);
+  const paths = Array.from({ length: 300 }, (_, i) => `d${i % 3}/e${i % 11}/f${i}.txt`);
+  let tip = fixture.commit(paths.map((path) => put(path, path)));
+  const told = (reader: Reader, checkin: string) =>
+    ["", "d1", "d1/e4"].flatMap((path) =>
+      [true, false].flatMap((recursive) =>
+        [true, false].map((withoutLastCheckin) =>
+          readTree(reader, { checkin, path, recursive, withoutLastCheckin })
+        )
+      )
+    );
+  let kept = new Set(paths);
+  for (let step = 0; step < 40; step++) {
+    const [one = "", other = ""] = random.shuffle([...kept]);
+    const name = `d1/e4/${step}.txt`;
+    const changes = random.pick([
+      () => [put(one, `${step}`), put(other, `${step}`)],
+      () => [{ kind: "delete" as const, path: one }],
+      () => [{ kind: "move" as const, from: one, path: name }],
+      () => [{ kind: "mode" as const, path: one, mode: "executable" as const }],
+      () => [put(name, "new"), { kind: "delete" as const, path: one }],
+    ])();
+    const branch = step % 8 === 3 ? `b${step}` : undefined;
+    const next = fixture.commit(changes, {
+      parent: tip,
+      allowEmpty: true,
+      ...branch === undefined ? {} : { branch },
+    });
+    if (step % 5 === 4) {
+      const aside = fixture.commit([put(`d2/aside${step}.txt`, "aside")], {
+        parent: tip,
+        allowFork: true,
+      });
+      const merge = { ...fixture.author(), ours: next, theirs: aside, allowFork: true };
+      tip = writeMerge(repository, merge).checkin ?? next;
+    } else tip = next;
+    assert.deepEqual(told(reader, tip), told(new Reader(repository), tip));
+    kept = new Set(
+      readTree(reader, { checkin: tip, recursive: true }).entries.map(({ name }) => name),
+    );
+  }
 });
