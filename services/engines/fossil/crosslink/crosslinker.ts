@@ -132,6 +132,7 @@ export class Crosslinker {
    * all if it is null.
    */
   relinkTickets(field: string | null): void {
+    this.#ctx.relinked++;
     for (const ticket of ticketsNaming(this.#ctx, field)) {
       this.#ctx.pending.tickets.set(ticket, null);
     }

@@ -45,9 +45,12 @@ const WORD_FIELDS: readonly WordField[] = ["type", "priority", "severity", "subs
 /** A ticket as lists are filtered and sorted by it. */
 interface OrderedTicket extends Readonly<Record<WordField, string>> {
   readonly uuid: string;
+  readonly id: number;
+  /** Julian days. */
+  readonly created: number;
+  readonly modified: number;
   readonly status: string;
   readonly title: string;
-  readonly modified: number;
 }
 
 /** What an entry of the order of tickets takes in memory without its texts, roughly. */
@@ -138,30 +141,67 @@ function closedStatuses(reader: Reader): ReadonlySet<string> {
 
 /** Every ticket, the newest first. Needs `read`. */
 function ticketOrder(reader: Reader): readonly OrderedTicket[] {
-  return reader.cached("tickets", () => {
-    const { db } = reader.repository;
-    const columns = new Set(db.columns("ticket"));
-    if (columns.size === 0) return { value: [], bytes: 0 };
-    const texts = ["status", "title", ...WORD_FIELDS].map((name) =>
-      columns.has(name) ? `COALESCE(CAST("${name}" AS TEXT), '') AS "${name}"` : `'' AS "${name}"`
-    );
-    const created = columns.has("tkt_ctime") ? "tkt_ctime" : "tkt_mtime";
-    const value = db.rows<Readonly<Record<keyof OrderedTicket, string>>>(
-      `SELECT tkt_uuid AS uuid, CAST(tkt_mtime AS TEXT) AS modified, ${texts.join(", ")} FROM ticket
-        ORDER BY ${created} DESC, tkt_id DESC`,
-    ).map(({ uuid, status, title, type, priority, severity, subsystem, modified }) => ({
-      uuid,
-      status,
-      title,
-      type,
-      priority,
-      severity,
-      subsystem,
-      modified: Number(modified),
-    }));
-    const characters = value.reduce((sum, { title }) => sum + title.length, 0);
-    return { value, bytes: value.length * ORDERED_TICKET_BYTES + 2 * characters };
-  });
+  return reader.lasting(
+    "tickets",
+    () => sizedTickets(readOrdered(reader)),
+    ({ value }, touched) => {
+      const changed = new Set(
+        reader.repository.db.rows<{ uuid: string }>(
+          `SELECT DISTINCT substr(tagname,5) AS uuid FROM json_each(?) AS touched
+             CROSS JOIN tagxref ON rid=touched.value CROSS JOIN tag USING(tagid)
+            WHERE tagname GLOB 'tkt-*'`,
+          JSON.stringify(touched),
+        ).map(({ uuid }) => uuid),
+      );
+      if (changed.size === 0) return sizedTickets(value);
+      const fresh = readOrdered(
+        reader,
+        "WHERE tkt_uuid IN (SELECT value FROM json_each(?))",
+        JSON.stringify([...changed]),
+      );
+      const kept = value.filter(({ uuid }) => !changed.has(uuid));
+      for (const ticket of fresh) {
+        let [low, high] = [0, kept.length];
+        while (low < high) {
+          const middle = (low + high) >> 1;
+          if (isNewer(kept[middle]!, ticket)) low = middle + 1;
+          else high = middle;
+        }
+        kept.splice(low, 0, ticket);
+      }
+      return sizedTickets(kept);
+    },
+  );
+}
+
+function isNewer(one: OrderedTicket, other: OrderedTicket): boolean {
+  return one.created === other.created ? one.id > other.id : one.created > other.created;
+}
+
+function sizedTickets(value: readonly OrderedTicket[]) {
+  const characters = value.reduce((sum, { title }) => sum + title.length, 0);
+  return { value, bytes: value.length * ORDERED_TICKET_BYTES + 2 * characters };
+}
+
+/** Tickets under a condition, the newest first; none without a table of tickets. */
+function readOrdered(
+  reader: Reader,
+  condition = "",
+  ...values: readonly string[]
+): OrderedTicket[] {
+  const { db } = reader.repository;
+  const columns = new Set(db.columns("ticket"));
+  if (columns.size === 0) return [];
+  const texts = ["status", "title", ...WORD_FIELDS].map((name) =>
+    columns.has(name) ? `COALESCE(CAST("${name}" AS TEXT), '') AS "${name}"` : `'' AS "${name}"`
+  );
+  const created = columns.has("tkt_ctime") ? "tkt_ctime" : "tkt_mtime";
+  return db.rows<OrderedTicket>(
+    `SELECT tkt_uuid AS uuid, CAST(tkt_id AS REAL) AS id, CAST(${created} AS REAL) AS created,
+         CAST(tkt_mtime AS REAL) AS modified, ${texts.join(", ")} FROM ticket ${condition}
+        ORDER BY 3 DESC, tkt_id DESC`,
+    ...values,
+  );
 }
 
 /** The ids of the tickets with a value of a field. Needs `read`. */

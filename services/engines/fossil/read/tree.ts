@@ -136,10 +136,12 @@ function entriesOf(
   const start = path === "" ? 0 : path.length + 1;
   const shown = recursive ? files : files.filter(({ name }) => !name.includes("/", start));
   const changes = withoutLastCheckin ? new TextMap<number>() : lastChanges(reader, rid, files);
-  const listing = new Listing(reader, sizesOf(reader, shown), changes, named);
-  return recursive
+  const listing = new Listing(reader, sizesOf(reader, shown), changes);
+  const entries = recursive
     ? files.map((card) => listing.file(card, card.name))
     : listing.folder(files, start);
+  for (const row of listing.named) named.add(row);
+  return entries;
 }
 
 /** Sizes of files by hash, in bytes; -1 for missing content. */
@@ -157,19 +159,21 @@ class Listing {
   readonly #sizes: ReadonlyMap<string, number>;
   /** Check-in that last changed a file, by the file's path. */
   readonly #changes: ReadonlyMap<string, number>;
-  readonly #named: Set<number>;
   readonly #refs = new Map<number, CheckinRef | null>();
 
   constructor(
     reader: Reader,
     sizes: ReadonlyMap<string, number>,
     changes: ReadonlyMap<string, number>,
-    named: Set<number>,
   ) {
     this.#reader = reader;
     this.#sizes = sizes;
     this.#changes = changes;
-    this.#named = named;
+  }
+
+  /** Rows of the check-ins that the entries name. */
+  get named(): Iterable<number> {
+    return this.#refs.keys();
   }
 
   file(card: FileCard, name: string): TreeEntry {
@@ -208,7 +212,6 @@ class Listing {
     if (known !== undefined) return known;
     const ref = readRef(this.#reader, rid);
     this.#refs.set(rid, ref);
-    this.#named.add(rid);
     return ref;
   }
 }

@@ -4,6 +4,7 @@ import {
   type Branch,
   listBranches,
   listDivergedBranches,
+  listTickets,
   readActivity,
   readBlame,
   Reader,
@@ -41,7 +42,7 @@ function told(reader: Reader): unknown {
   });
   const users = readTimeline(reader, { user: "alice", limit: 100 });
   const activity = readActivity(reader, { kinds: ["wiki", "ticket"], user: "alice" });
-  return [branches, byName(listBranches(reader)), users, activity];
+  return [branches, byName(listBranches(reader)), users, activity, listTickets(reader)];
 }
 
 /** Branches whose newest check-ins have the same time are in no order. */
