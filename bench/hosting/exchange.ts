@@ -64,7 +64,7 @@ export async function figuresOf(
 }
 
 /** Sends requests on every connection until the time is over. */
-async function run(
+export async function run(
   { server, token }: HostedProject,
   exchange: Exchange,
   options: {

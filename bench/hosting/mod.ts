@@ -5,6 +5,7 @@ import { type Exchange, figuresOf } from "./exchange.ts";
 import { isFile } from "./is_file.ts";
 import { HostedProject } from "./project.ts";
 
+export { BESIDE_WRITERS } from "./beside_writers.ts";
 export { HOSTING_LARGE } from "./large.ts";
 export { PAGES } from "./pages.ts";
 export { SYNC } from "./sync.ts";

@@ -89,12 +89,15 @@ async function answer(
   const outcome = await operation.perform(services, input, call);
   const { answers } = services.hosting.repositories;
   if (outcome instanceof RepositoryRead) {
-    const { answer } = outcome;
-    return respond(context, await answers.get(project, operation.keyOf(input), answer));
+    const { answer, dependence } = outcome;
+    const key = operation.keyOf(input);
+    return respond(context, await answers.get(project, key, answer, dependence));
   }
   if (outcome instanceof FileRead) {
     const answer = async (from: PooledRepository) => answerOf(await outcome.read(from));
-    return respond(context, await answers.get(project, operation.keyOf(input), answer), true);
+    const { dependence } = outcome;
+    const key = operation.keyOf(input);
+    return respond(context, await answers.get(project, key, answer, dependence), true);
   }
   const { status, text, headers } = answerWith(outcome, declared);
   return context.newResponse(text, status, headers);

@@ -106,6 +106,7 @@ export {
   type UnifiedDiff,
   unifiedDiff,
   type UsersOptions,
+  type Versions,
   type WikiListOptions,
 } from "./read/mod.ts";
 export type * from "./read/received_shapes.ts";

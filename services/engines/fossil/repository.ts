@@ -309,6 +309,7 @@ export class Repository implements Disposable {
     parsed?: Artifact,
   ): ReceiveResult {
     const { rid, isNew, wasAwaited } = this.store.put(bytes, options);
+    if (wasAwaited) this.#crosslinker.noteArrival();
     const dependents = wasAwaited ? this.#crosslinker.waitingFor(rid) : [];
     if (isNew) this.#crosslinker.link(rid, bytes, parsed);
     this.#crosslinker.linkArrived(dependents);

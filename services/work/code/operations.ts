@@ -53,7 +53,7 @@ export const listBranches = operation({
     // One that came in an import may have a name of any length: it is cut as pages cut it.
     const shown = branches.map((branch) => ({ ...branch, name: shownText(branch.name, "name") }));
     return { branches: shown };
-  }));
+  }, { of: "history" }));
 
 export const listTags = operation({
   http: "GET /api/tags",
@@ -68,7 +68,11 @@ export const listTags = operation({
   input: z.object({}),
   ok: { schema: tagsSchema, description: "The tags" },
   isRead: true,
-}, () => new RepositoryRead(async (repository) => ({ tags: await repository.tags() })));
+}, () =>
+  new RepositoryRead(
+    async (repository) => ({ tags: await repository.tags() }),
+    { of: "history" },
+  ));
 
 export const createTag = operation({
   http: "POST /api/tags",
@@ -176,7 +180,7 @@ export const getTimeline = operation({
       ...(graph === "true" ? { graph: true } : {}),
     });
     return { ...found, ...pageOf(asked, total) };
-  }));
+  }, { of: "history" }));
 
 export const getActivity = operation({
   http: "GET /api/activity",
@@ -264,8 +268,7 @@ export const getDiff = operation(
         ...(common === "true" ? { fromCommon: true } : {}),
         ...(whitespace === "ignore" ? { ignoresWhitespace: true } : {}),
         ...(per_page === undefined ? {} : rangeOf({ page, per_page })),
-      })
-    ),
+      }), { of: "history" }),
 );
 
 export const compareCheckins = operation({
@@ -279,7 +282,7 @@ export const compareCheckins = operation({
   new RepositoryRead(async (repository) => {
     const compared = await repository.comparison({ ...rangeOf(page), to, ...given({ from }) });
     return { ...compared, ...pageOf(page, compared.ahead) };
-  }));
+  }, { of: "history" }));
 
 const ofFile = {
   checkin: optionalCheckin,
@@ -297,7 +300,10 @@ export const getBlame = operation(
     refusals: [{ error: TooLarge }],
   },
   (_services, { path, checkin }) =>
-    new RepositoryRead((repository) => repository.json.blame({ path, ...given({ checkin }) })),
+    new RepositoryRead(
+      (repository) => repository.json.blame({ path, ...given({ checkin }) }),
+      { of: "history" },
+    ),
 );
 
 export const getFileHistory = operation({
@@ -324,7 +330,7 @@ export const getFileHistory = operation({
       ...given({ checkin }),
     });
     return { ...history, ...pageOf(page, total) };
-  }));
+  }, { of: "history" }));
 
 export const getTree = operation(
   {
@@ -343,8 +349,9 @@ export const getTree = operation(
     refusals: [{ error: TooLarge }],
   },
   (_services, { recursive, ...place }) =>
-    new RepositoryRead((repository) =>
-      repository.json.tree({ ...given(place), recursive: recursive === "true" })
+    new RepositoryRead(
+      (repository) => repository.json.tree({ ...given(place), recursive: recursive === "true" }),
+      { of: "history" },
     ),
 );
 
@@ -366,7 +373,10 @@ export const getFileLines = operation(
     refusals: [{ error: TooLarge }],
   },
   (_services, { path, ...asked }) =>
-    new RepositoryRead((repository) => repository.json.fileLines({ path, ...given(asked) })),
+    new RepositoryRead(
+      (repository) => repository.json.fileLines({ path, ...given(asked) }),
+      { of: "history" },
+    ),
 );
 
 export const getFile = operation(
@@ -386,7 +396,10 @@ export const getFile = operation(
     refusals: [{ error: TooLarge }],
   },
   (_services, { path, checkin, max_bytes: maxBytes }) =>
-    new FileRead((repository) => repository.file({ path, ...given({ checkin, maxBytes }) })),
+    new FileRead(
+      (repository) => repository.file({ path, ...given({ checkin, maxBytes }) }),
+      { of: "history" },
+    ),
 );
 
 export const getAttachment = operation({

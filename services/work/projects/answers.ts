@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { PooledRepository } from "../../engines/fossil/mod.ts";
+import type { PooledRepository, Versions } from "../../engines/fossil/mod.ts";
 import { BoundedMap } from "../../kernel/bounded_map.ts";
 import { stateOfFileNow } from "./file_states.ts";
 import type { Project } from "./records.ts";
@@ -36,16 +36,22 @@ export interface NewAnswer extends Partial<Omit<Answer, "bytes">> {
   readonly isProvisional?: boolean;
 }
 
+/** What an answer depends on: all of the repository, or check-ins, their tags and settings alone. */
+export type Dependence = keyof Versions;
+
 interface KeptAnswer {
-  /** The state of the file before the read began. */
-  readonly state: string;
+  /** The state of the file before the read began; null if it was not certain. */
+  state: string | null;
+  /** The state of the repository before the read began; null if the file's is enough until now. */
+  readonly versions: Promise<Versions> | null;
   readonly answer: Promise<Answer>;
   readonly size: number;
 }
 
 /**
- * Keeps answers to reads of repositories until any program changes the repository's file. Each
- * request checks the file first, so an answer is never older than its request.
+ * Keeps answers to reads of repositories until any program changes what they depend on. Each request
+ * checks the file first, and if that has changed or may have, the repository: so an answer is never
+ * older than its request.
  */
 export class RepositoryAnswers {
   readonly #files: RepositoryFiles;
@@ -54,13 +60,15 @@ export class RepositoryAnswers {
     mostOfOne: MAX_ANSWER_BYTES,
     weigh: ({ size }) => size,
   });
+  /** Which projects' repositories are asked for their state. */
+  readonly #asked = new Map<Project["id"], AskedState>();
 
   constructor(files: RepositoryFiles) {
     this.#files = files;
   }
 
   /**
-   * Answers a read, from memory if the repository has not changed.
+   * Answers a read, from memory if what it depends on has not changed.
    *
    * @param key the request; whatever changes the answer must change the key
    * @param make reads the repository; its answer may depend only on the repository and the key
@@ -70,23 +78,31 @@ export class RepositoryAnswers {
     project: Project,
     key: string,
     make: (repository: PooledRepository) => Promise<NewAnswer>,
+    dependence: Dependence = "all",
   ): Promise<Answer> {
     const whole = `${project.id} ${key}`;
     const state = stateOfFileNow(this.#files.pathOf(project));
     const known = this.#kept.get(whole);
-    if (known !== undefined && known.state === state) return await known.answer;
+    if (known !== undefined && known.state === state && state !== null) return await known.answer;
+    const versions = state === null || known !== undefined ? this.#versions(project) : null;
+    if (known !== undefined && known.versions !== null) {
+      const [before, now] = await Promise.all([known.versions, versions]);
+      if (now !== null && before[dependence] === now[dependence]) {
+        known.state = state;
+        return await known.answer;
+      }
+    }
     const making = this.#files.use(project, make);
     const answer = making.then(tagged);
-    if (state === null) return await answer;
     // Further requests with this key wait for the same answer.
-    this.#kept.set(whole, { state, answer, size: 0 });
+    this.#kept.set(whole, { state, versions, answer, size: 0 });
     try {
-      const made = await answer;
+      const [made] = await Promise.all([answer, versions]);
       const { isProvisional = false } = await making;
       const size = made.bytes.length + ENTRY_BYTES;
       if (this.#kept.peek(whole)?.answer === answer) {
         if (isProvisional) this.#kept.delete(whole);
-        else this.#kept.set(whole, { state, answer, size });
+        else this.#kept.set(whole, { state, versions, answer, size });
       }
       return made;
     } catch (error) {
@@ -94,6 +110,30 @@ export class RepositoryAnswers {
       throw error;
     }
   }
+
+  /**
+   * The state of a repository, with everything that was written before the call. Calls that come
+   * while it is asked share the next answer.
+   */
+  #versions(project: Project): Promise<Versions> {
+    const { id } = project;
+    const ask = () => {
+      const current = this.#files.use(project, (repository) => repository.versions())
+        .finally(() => {
+          if (this.#asked.get(id)?.next === null) this.#asked.delete(id);
+        });
+      this.#asked.set(id, { current, next: null });
+      return current;
+    };
+    const asked = this.#asked.get(id);
+    return asked === undefined ? ask() : asked.next ??= asked.current.then(ask, ask);
+  }
+}
+
+/** A repository that is asked for its state now, and maybe once more after that. */
+interface AskedState {
+  readonly current: Promise<Versions>;
+  next: Promise<Versions> | null;
 }
 
 async function tagged({ bytes, etag, headers = {} }: NewAnswer): Promise<Answer> {

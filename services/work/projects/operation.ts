@@ -11,7 +11,7 @@ import {
   valueOf,
 } from "../../people/identity/operation.ts";
 import { type ProjectAccess, requireCall } from "./access.ts";
-import type { NewAnswer } from "./answers.ts";
+import type { Dependence, NewAnswer } from "./answers.ts";
 import type { Project } from "./records.ts";
 import type { ProjectRepositories } from "./repositories.ts";
 
@@ -32,6 +32,7 @@ export interface ProjectHead extends Head {
 
 /** An outcome that depends on the repository and the input alone, and so is kept while both stay. */
 export class RepositoryRead<Value> {
+  readonly dependence: Dependence;
   /** The read for `RepositoryAnswers`, which keeps its JSON. */
   readonly answer: (repository: PooledRepository) => Promise<NewAnswer>;
   /** Only for the type. */
@@ -39,12 +40,16 @@ export class RepositoryRead<Value> {
 
   /**
    * @param read returns the value, or its JSON
-   * @param isProvisional whether the value can change although the repository does not
+   * @param options what it depends on; whether the value can change although that does not
    */
   constructor(
     read: (repository: PooledRepository) => Promise<Value>,
-    isProvisional: (value: Value) => boolean = () => false,
+    { of = "all", isProvisional = () => false }: {
+      readonly of?: Dependence;
+      readonly isProvisional?: (value: Value) => boolean;
+    } = {},
   ) {
+    this.dependence = of;
     this.answer = async (repository) => {
       const value = await read(repository);
       const bytes = value instanceof Uint8Array
@@ -74,9 +79,11 @@ export const fileSchema = z.custom<RepositoryFile>();
 /** An outcome that is a file, of which HTTP serves any part. */
 export class FileRead {
   readonly read: (repository: PooledRepository) => Promise<RepositoryFile>;
+  readonly dependence: Dependence;
 
-  constructor(read: FileRead["read"]) {
+  constructor(read: FileRead["read"], { of = "all" }: { readonly of?: Dependence } = {}) {
     this.read = read;
+    this.dependence = of;
   }
 }
 
@@ -161,7 +168,9 @@ export class ProjectOperation<
   ): Promise<unknown> {
     if (outcome instanceof FileRead) return await repositories.read(project, outcome.read);
     if (!(outcome instanceof RepositoryRead)) return valueOf(outcome);
-    const { bytes } = await repositories.answers.get(project, this.keyOf(input), outcome.answer);
+    const { answer, dependence } = outcome;
+    const { bytes } = await repositories.answers
+      .get(project, this.keyOf(input), answer, dependence);
     return JSON.parse(new TextDecoder().decode(bytes));
   }
 }

@@ -43,7 +43,7 @@ export const searchProject = operation({
       ...pageOf(page, total),
       total_pages,
     };
-  }, ({ is_complete }) => !is_complete);
+  }, { isProvisional: ({ is_complete }) => !is_complete });
 });
 
 function withoutKind({ kind: _, ...match }: SearchMatch) {

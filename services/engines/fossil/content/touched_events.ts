@@ -9,10 +9,17 @@ const TRIGGERS = [
   ["event_delete", "DELETE ON event", "OLD.objid"],
   ["tag_insert", "INSERT ON tagxref", "NEW.rid"],
   ["tag_delete", "DELETE ON tagxref", "OLD.rid"],
+  ["private_insert", "INSERT ON private", "NEW.rid"],
+  ["private_delete", "DELETE ON private", "OLD.rid"],
+  // No event has this row: settings concern all of them.
+  ["setting_insert", "INSERT ON config", "0"],
+  ["setting_update", "UPDATE ON config", "0"],
+  ["setting_delete", "DELETE ON config", "0"],
 ] as const;
 
 /**
- * The events of the timeline that this connection has written, or whose tags it has, in order. So what
+ * The events of the timeline that this connection has written, or whose tags it has, in order; 0 for
+ * settings. So what
  * was computed from all events can be brought up to date from a few. Triggers of the connection note
  * them: no write can forget to, and what is rolled back was never noted.
  */

@@ -60,7 +60,7 @@ export class LinkContext {
   readonly unjudged: Unjudged;
   /**
    * How often something else was done to `plink`, `mlink` and the times of `event` than adding rows,
-   * or to tickets than changing them, by anybody.
+   * or to tickets than changing them, or missing content arrived, by anybody.
    */
   relinked = 0;
   /** Called before a tag changes, by a card or by inheritance; null if nobody asks. */

@@ -69,6 +69,11 @@ export class Crosslinker {
     return this.#ctx.relinked;
   }
 
+  /** Call this when content arrives that check-ins may name already. */
+  noteArrival(): void {
+    this.#ctx.relinked++;
+  }
+
   /** Cached F cards. */
   get files(): KnownFiles {
     return this.#ctx.files;

@@ -27,7 +27,7 @@ export { type LinePlace, type LinePlaceOptions, readLinePlaces } from "./line_pl
 export { type LineOptions, type MergeOf, readBranchTip, readLines, readMergesOf } from "./lines.ts";
 export { findFileOf, treeOf } from "./manifests.ts";
 export { pageOf, type Paging } from "./paging.ts";
-export { Reader, type ReaderOptions } from "./reader.ts";
+export { Reader, type ReaderOptions, type Versions } from "./reader.ts";
 export { readReceived, type ReceivedOptions } from "./received.ts";
 export { resolveArtifact, resolveCheckin, type Resolved } from "./resolve.ts";
 export type * from "./received_shapes.ts";

@@ -15,6 +15,12 @@ export interface ReaderOptions {
   readonly check?: () => void;
 }
 
+/** See {@link Reader.versions}. */
+export interface Versions {
+  readonly all: string;
+  readonly history: string;
+}
+
 /** A computed value, and its approximate size in bytes. */
 interface Sized<T> {
   readonly value: T;
@@ -45,8 +51,12 @@ export class Reader {
   readonly #cache: BoundedMap<string, Sized<unknown>>;
   readonly #lasting: BoundedMap<string, Lasting>;
   readonly #growing = new Map<string, Growing>();
+  readonly #instance = crypto.randomUUID();
   #state: string | null = null;
   #events = 0;
+  #relinked = 0;
+  /** How often check-ins, their tags or anything else but documents and tickets have changed. */
+  #histories = 0;
   #depth = 0;
 
   constructor(repository: Repository, options: ReaderOptions = {}) {
@@ -89,9 +99,33 @@ export class Reader {
     const state = `${db.dataVersion()} ${db.value<number>("SELECT total_changes()")}`;
     if (state !== this.#state || isWriting) {
       this.#cache.clear();
+      if (this.#isHistoryWritten()) this.#histories++;
       this.#events = this.repository.touchedEvents;
+      this.#relinked = this.repository.relinked;
     }
     this.#state = isWriting ? null : state;
+  }
+
+  #isHistoryWritten(): boolean {
+    const { relinked, db } = this.repository;
+    const touched = this.repository.eventsTouchedSince(this.#events);
+    if (relinked !== this.#relinked || touched === null || touched.length === 0) return true;
+    return db.exists(
+      `SELECT 1 FROM json_each(?) AS touched LEFT JOIN event ON objid=touched.value
+        WHERE event.type IS NULL OR event.type IN ('ci','g')`,
+      JSON.stringify(touched),
+    );
+  }
+
+  /**
+   * Names of the state that reads see. While one stays the same, so does what was read: all of it, or
+   * what depends on check-ins, their tags and settings alone.
+   */
+  versions(): Versions {
+    return this.read(() => ({
+      all: `${this.#instance} ${this.#state}`,
+      history: `${this.#instance} ${this.#histories}`,
+    }));
   }
 
   /**

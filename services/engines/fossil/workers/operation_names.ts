@@ -4,6 +4,7 @@
 
 /** Reads that a person waits for. */
 export const READ_NAMES = [
+  "versions",
   "timeline",
   "activity",
   "checkin",

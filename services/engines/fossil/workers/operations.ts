@@ -179,6 +179,7 @@ export const READS = {
   /** Lines of check-ins, each from its start. */
   lines: ({ reader }: Context, lines: readonly LineOptions[]) => readLines(reader, lines),
   /** The newest open leaf of a branch; null if it has none. */
+  versions: ({ reader }: Context) => reader.versions(),
   branchTip: ({ reader }: Context, branch: string) => readBranchTip(reader, branch),
   /** The check-ins that merge a check-in, oldest first. */
   mergesOf: ({ reader }: Context, checkin: string) => readMergesOf(reader, checkin),
