@@ -82,15 +82,18 @@ export class RepositoryAnswers {
   ): Promise<Answer> {
     const whole = `${project.id} ${key}`;
     const state = stateOfFileNow(this.#files.pathOf(project));
-    const known = this.#kept.get(whole);
+    let known = this.#kept.get(whole);
     if (known !== undefined && known.state === state && state !== null) return await known.answer;
     const versions = state === null || known !== undefined ? this.#versions(project) : null;
-    if (known !== undefined && known.versions !== null) {
+    while (known !== undefined && known.versions !== null && versions !== null) {
       const [before, now] = await Promise.all([known.versions, versions]);
-      if (now !== null && before[dependence] === now[dependence]) {
+      if (before[dependence] === now[dependence]) {
         known.state = state;
         return await known.answer;
       }
+      // Another request may have begun a new answer meanwhile.
+      const newest = this.#kept.peek(whole);
+      known = newest === known ? undefined : newest;
     }
     const making = this.#files.use(project, make);
     const answer = making.then(tagged);
