@@ -1,6 +1,6 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
-import { giveWay } from "../../services/people/identity/thread_priority.ts";
+import { giveWay } from "../../services/kernel/thread_priority.ts";
 import { inParallel } from "../parallel.ts";
 import { EventStreamClient } from "./event_stream.ts";
 import type { CrowdNews, ReaderCrowdRequest } from "./reader_crowd_protocol.ts";

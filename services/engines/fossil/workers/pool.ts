@@ -1,8 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { FossilError } from "../error.ts";
 import type { NewRepositoryOptions } from "../repository.ts";
-import { HashHelper, type StartThread } from "./hash_helper.ts";
-import type { HashMemory } from "./hash_protocol.ts";
+import { HashHelper, type HashMemory, type StartThread } from "./hash_protocol.ts";
 import type { ImportOptions, ImportReport } from "./import.ts";
 import { type CallOptions, Lane, type StuckCall } from "./lane.ts";
 import {
@@ -16,7 +15,7 @@ import {
   WORKERS_ON_THE_SIDE,
   WRITE_NAMES,
 } from "./operation_names.ts";
-import { NICER_ON_THE_SIDE } from "./priority.ts";
+import { NICER_ON_THE_SIDE } from "../../../kernel/thread_priority.ts";
 import type { JobRequest, WorkerSettings } from "./protocol.ts";
 import type { OPERATIONS } from "./operations.ts";
 
