@@ -87,8 +87,8 @@ async function assemble(
   groups: readonly RouteGroup[],
   { path, projects }: { readonly path: string; readonly projects: ProjectRoutes | null },
 ): Promise<OpenAPIHono<AppEnv>> {
-  const { newRoutes } = await import("./context.ts");
-  const whole = newRoutes();
+  const { ApiRoutes } = await import("./api_routes.ts");
+  const whole = new ApiRoutes();
   for (const { load } of groups) {
     if (load !== null) whole.route("/", await load());
   }

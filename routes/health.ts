@@ -1,6 +1,6 @@
+import { ApiRoutes } from "./api_routes.ts";
 import { z } from "./extended_zod.ts";
 import type { Status } from "../services/operation/metrics/mod.ts";
-import { newRoutes } from "./context.ts";
 import { answerHealth, answerReadiness } from "./probes.ts";
 import { errorSchema, json } from "./schemas.ts";
 import { specialRoute } from "./special_route.ts";
@@ -33,7 +33,7 @@ const getReadiness = specialRoute("GET /readyz", {
 
 /** `GET /healthz` and `GET /readyz`. */
 export function healthRoutes(status: Status) {
-  return newRoutes()
+  return new ApiRoutes()
     .openapi(getHealth, answerHealth)
     .openapi(getReadiness, (context) => answerReadiness(context, status));
 }

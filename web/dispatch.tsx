@@ -3,7 +3,7 @@ import type { Child } from "hono/jsx";
 import { getCookie, setCookie } from "hono/cookie";
 import { HTTPException } from "hono/http-exception";
 import { accepts, bodyLimitsOf, BodyReader } from "../http/mod.ts";
-import type { AppEnv } from "../routes/context.ts";
+import type { AppEnv } from "../routes/environment.ts";
 import { noteRetry, statusOf } from "../routes/middleware/errors.ts";
 import { proveAgain } from "../routes/middleware/authenticate.ts";
 import { isAstray } from "../routes/middleware/pages_host.ts";

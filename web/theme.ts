@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
-import type { AppEnv } from "../routes/context.ts";
+import type { AppEnv } from "../routes/environment.ts";
 
 /** The cookie of the chosen theme, which is set by the page's own script too. */
 const THEME_COOKIE = "muster_theme";

@@ -1,6 +1,6 @@
+import { ApiRoutes } from "../api_routes.ts";
 import { z } from "../extended_zod.ts";
 import type { Metrics } from "../../services/operation/metrics/mod.ts";
-import { newRoutes } from "../context.ts";
 import { errors } from "../schemas.ts";
 import { specialRoute } from "../special_route.ts";
 
@@ -20,7 +20,7 @@ const getMetrics = specialRoute("GET /v1/metrics", {
 
 /** `GET /v1/metrics`. */
 export function metricRoutes(metrics: Pick<Metrics, "render">) {
-  return newRoutes().openapi(getMetrics, (context) => {
+  return new ApiRoutes().openapi(getMetrics, (context) => {
     return context.text(metrics.render(), 200, { "Content-Type": CONTENT_TYPE });
   });
 }

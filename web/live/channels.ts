@@ -1,7 +1,6 @@
+import { type AppEnv, callerOf } from "../../routes/environment.ts";
 import { isRobot, speakerOf } from "../parts/chat/robots.ts";
 import type { Context } from "hono";
-import type { AppEnv } from "../../routes/context.ts";
-import { callerOf } from "../../routes/caller.ts";
 import { EventFrames, jsonLine, STREAM_HEADERS } from "../../routes/event_streams.ts";
 import { lastEventIdOf } from "./request.ts";
 import { sessionOf } from "../../routes/middleware/session.ts";

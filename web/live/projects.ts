@@ -1,6 +1,5 @@
 import type { Context } from "hono";
-import type { AppEnv } from "../../routes/context.ts";
-import { callerOf } from "../../routes/caller.ts";
+import { type AppEnv, callerOf } from "../../routes/environment.ts";
 import { EventFrames } from "../../routes/event_streams.ts";
 import type { Notice } from "../../services/work/feeds/mod.ts";
 import { accessOf, accessProject } from "../../services/work/projects/mod.ts";
