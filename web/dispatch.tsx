@@ -21,12 +21,11 @@ import { accessOf } from "../services/work/projects/mod.ts";
 import type { Assets } from "./assets.ts";
 import { KeptForms } from "./kept_forms.ts";
 import type { Leads, Page, View } from "./page.ts";
-import { Document } from "./parts/document.tsx";
+import { Document, themeOf } from "./parts/document.tsx";
 import { ProjectSearch } from "./parts/project_search.tsx";
 import { ClosedProject, Refusal } from "./parts/refusal.tsx";
 import { showTurning } from "./parts/turning.ts";
 import { placeOfRefusal } from "./project.ts";
-import { themeOf } from "./theme.ts";
 import { type Surroundings, Visit } from "./visit.ts";
 
 const NOTICE_COOKIE = "muster_notice";

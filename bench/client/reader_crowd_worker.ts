@@ -3,7 +3,7 @@
 import { giveWay } from "../../services/kernel/thread_priority.ts";
 import { inParallel } from "../parallel.ts";
 import { EventStreamClient } from "./event_stream.ts";
-import type { CrowdNews, ReaderCrowdRequest } from "./reader_crowd_protocol.ts";
+import type { CrowdNews, ReaderCrowdRequest } from "./reader_crowd.ts";
 
 /** Streams requested at the same time. */
 const PARALLEL_REQUESTS = 50;

@@ -6,9 +6,8 @@ import { Unauthorized } from "../../services/kernel/errors.ts";
 import type { PrivateMessage } from "../../services/engines/irc/mod.ts";
 import { speakerOf } from "../parts/chat/robots.ts";
 import type { Surroundings } from "../visit.ts";
-import { messageEvent, unreadEvent } from "./message_event.ts";
 import { answerStream, lastEventIdOf } from "./request.ts";
-import type { UnreadNews, UnreadWatch } from "./unread_watch.ts";
+import { messageEvent, unreadEvent, type UnreadNews, type UnreadWatch } from "./unread_watch.ts";
 
 /** The streams of conversations: each private message is one event. */
 export class ConversationStream {

@@ -7,9 +7,8 @@ import { noticeOf } from "../../services/work/feeds/mod.ts";
 import type { Principal } from "../../services/people/identity/mod.ts";
 import { accessOf } from "../../services/work/projects/mod.ts";
 import type { Surroundings } from "../visit.ts";
-import { unreadEvent } from "./message_event.ts";
 import { answerStream, startOf, visitorOf } from "./request.ts";
-import type { UnreadNews, UnreadWatch } from "./unread_watch.ts";
+import { unreadEvent, type UnreadNews, type UnreadWatch } from "./unread_watch.ts";
 import type { Agents } from "../../services/people/agents/mod.ts";
 import type { Scheduler } from "../../services/kernel/scheduler.ts";
 

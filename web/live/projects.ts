@@ -4,9 +4,8 @@ import { EventFrames } from "../../routes/event_streams.ts";
 import type { Notice } from "../../services/work/feeds/mod.ts";
 import { accessOf, accessProject } from "../../services/work/projects/mod.ts";
 import type { Surroundings } from "../visit.ts";
-import { unreadEvent } from "./message_event.ts";
 import { answerStream, startOf, visitorOf } from "./request.ts";
-import type { UnreadNews, UnreadWatch } from "./unread_watch.ts";
+import { unreadEvent, type UnreadNews, type UnreadWatch } from "./unread_watch.ts";
 
 /** The names and numbers of a project's events, for its pages. */
 export class ProjectStream {
