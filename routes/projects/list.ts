@@ -9,7 +9,7 @@ import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
 import { authenticate } from "../middleware/authenticate.ts";
 import { errors, json } from "../schemas.ts";
-import { reachableProjects } from "./reachable.ts";
+import { reachableProjects } from "./project_api.ts";
 import { reachableSchema } from "./reachable_schema.ts";
 import { specialRoute } from "../special_route.ts";
 
