@@ -5,7 +5,7 @@ import type { Services } from "../services/operation/daemon/mod.ts";
 import type { AppEnv } from "./environment.ts";
 import { EventStreams } from "./event_streams.ts";
 import { fileRoutes, patternOf, uploadPatterns } from "./file_routes.ts";
-import { framedApp, newFraming } from "./framed_app.ts";
+import { framedApp, newFraming } from "./framing.ts";
 import { inOneTask, type RouteGroup } from "./group.ts";
 import { createGroups, operationRooms } from "./groups.ts";
 import { authenticate, type AuthenticateOptions, proveAgain } from "./middleware/authenticate.ts";

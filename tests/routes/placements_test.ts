@@ -1,10 +1,6 @@
 import assert from "node:assert/strict";
 import { Hono } from "hono";
-import {
-  LEADER_ROUTES,
-  LeaderPlacement,
-  ProjectPlacement,
-} from "../../routes/placements.ts";
+import { LEADER_ROUTES, LeaderPlacement, ProjectPlacement } from "../../routes/placements.ts";
 import type { NodeRecord } from "../../services/kernel/nodes.ts";
 import type { HeldProject } from "../../services/work/projects/mod.ts";
 import { randomTargets } from "../support/odd_targets.ts";
