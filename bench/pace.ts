@@ -1,5 +1,5 @@
-import { delay } from "./delay.ts";
 import type { Ledger } from "./client/mod.ts";
+import { delay } from "./parallel.ts";
 
 /** Windows under way: the next is sent while the previous one is being delivered. */
 const WINDOWS_UNDER_WAY = 2;

@@ -14,9 +14,8 @@ import {
   TrustedProxies,
   WITHOUT_SERVER,
 } from "../http/mod.ts";
-import { LeaderPlacement } from "../routes/leader_placement.ts";
 import { once } from "../routes/once.ts";
-import { ProjectPlacement } from "../routes/project_placement.ts";
+import { LeaderPlacement, ProjectPlacement } from "../routes/placements.ts";
 import { ServedApi } from "../routes/serving.ts";
 import type { AcmeCertificate } from "../services/operation/acme/mod.ts";
 import type { Admins, FirstAdmin } from "../services/people/admins/mod.ts";

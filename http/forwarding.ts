@@ -10,12 +10,11 @@ import {
   type Verified,
 } from "../services/cluster/nodes/mod.ts";
 import type { NodeRecord } from "../services/kernel/nodes.ts";
-import { BODILESS, type BodyReader, unreadable, withBody } from "./body.ts";
+import { BODILESS, type BodyReader, dropUnreadBody, unreadable, withBody } from "./body.ts";
 import type { Callers } from "./callers.ts";
 import type { TrustedProxies } from "./forwarded.ts";
 import { ANY_HOST, authorityOf, type Hosts, targetOf } from "./hosts.ts";
 import type { HttpHandler, RequestConnection } from "./server.ts";
-import { dropUnreadBody } from "./unread_body.ts";
 
 /** In an answer to another node: whose valid credential the request had. */
 const PRINCIPAL_HEADER = "X-Muster-Principal";

@@ -3,6 +3,7 @@ import type { Address } from "../services/operation/config/mod.ts";
 import { acceptConnections, TlsPort } from "../services/engines/irc/mod.ts";
 import type { Principal } from "../services/people/identity/mod.ts";
 import type { Log } from "../services/kernel/log.ts";
+import { dropUnreadBody, mayBeLong, mayHaveBody, WatchedRequest } from "./body.ts";
 import { type HttpConnection, isLongAnswer } from "./connection.ts";
 import type { HttpConnections } from "./connections.ts";
 import { MAX_URL_LENGTH, RequestTargets } from "./hosts.ts";
@@ -12,7 +13,6 @@ import {
   type ServeConnection,
   type ServedConnection,
 } from "./runtime.ts";
-import { dropUnreadBody, mayBeLong, mayHaveBody, WatchedRequest } from "./unread_body.ts";
 
 /** How long running requests may take by default when the server stops, in milliseconds. */
 const GRACE = 10_000;

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { readChannelName } from "../services/chat/bridge/mod.ts";
 import * as bridge from "../services/chat/bridge/operations.ts";
+import { clientIdSchema } from "../services/chat/messages/schemas.ts";
 import { Invalid } from "../services/kernel/errors.ts";
 import { sendToAgent } from "../services/chat/inboxes/operations.ts";
-import { clientIdSchema } from "../services/chat/inboxes/schemas.ts";
 import type { ToolAdvice } from "../services/people/identity/operation.ts";
 import { type Tool, tool } from "./tool.ts";
 

@@ -1,8 +1,12 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
+import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "./environment.ts";
 import type { SecurityScheme } from "./documentation/security.ts";
-import type { ServerAccess } from "../services/people/identity/mod.ts";
-import { allow } from "./middleware/access.ts";
+import {
+  type Gates,
+  requireServerCall,
+  type ServerAccess,
+} from "../services/people/identity/mod.ts";
 import {
   type Endpoint,
   type Opens,
@@ -11,6 +15,22 @@ import {
   WHILE_FULL,
   WHILE_HALTED,
 } from "./table.ts";
+
+/** What a request may do that others may not. */
+export type Exceptions = Omit<ServerAccess, "on" | "isAtPage">;
+
+/** Middleware that checks that the caller may send the request, and checks it again after waits. */
+export function allow(access: ServerAccess) {
+  const require = (context: Context<AppEnv>) => {
+    const gates: Gates = { halts: context.get("halts"), space: context.get("space") };
+    requireServerCall(context.req.method, access, context.get("principal"), gates);
+  };
+  return createMiddleware<AppEnv>((context, next) => {
+    require(context);
+    context.set("requireAgain", require);
+    return next();
+  });
+}
 
 /** Who reaches a route. */
 export interface RouteAccess {

@@ -5,13 +5,12 @@ import type { Services } from "../services/operation/daemon/mod.ts";
 import type { AppEnv } from "./environment.ts";
 import { EventStreams } from "./event_streams.ts";
 import { fileRoutes, patternOf, uploadPatterns } from "./file_routes.ts";
-import { framedApp, newFraming } from "./framed_app.ts";
-import type { RouteGroup } from "./group.ts";
+import { framedApp, newFraming } from "./framing.ts";
+import { inOneTask, type RouteGroup } from "./group.ts";
 import { createGroups, operationRooms } from "./groups.ts";
 import { authenticate, type AuthenticateOptions, proveAgain } from "./middleware/authenticate.ts";
 import { jsonBody } from "./middleware/body.ts";
 import { browsersFirst, SHARED_PATHS, type SharedPages } from "./middleware/browsers.ts";
-import { inOneTask } from "./middleware/chain.ts";
 import { OperationRequests } from "./operation_requests.ts";
 import { frameProjects } from "./projects/frame.ts";
 import { ROUTES, type Trait } from "./table.ts";
@@ -87,8 +86,8 @@ async function assemble(
   groups: readonly RouteGroup[],
   { path, projects }: { readonly path: string; readonly projects: ProjectRoutes | null },
 ): Promise<OpenAPIHono<AppEnv>> {
-  const { newRoutes } = await import("./context.ts");
-  const whole = newRoutes();
+  const { ApiRoutes } = await import("./api_routes.ts");
+  const whole = new ApiRoutes();
   for (const { load } of groups) {
     if (load !== null) whole.route("/", await load());
   }

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { Halts } from "../services/people/agents/mod.ts";
-import type { Credential, Principal, WebSession } from "../services/people/identity/mod.ts";
+import type { Caller, Credential, Principal, WebSession } from "../services/people/identity/mod.ts";
 import type { ServiceError } from "../services/kernel/errors.ts";
 import type { FreeSpace } from "../services/kernel/files.ts";
 import type { Mark } from "../services/cluster/nodes/mod.ts";
@@ -63,3 +63,29 @@ export type InnerCaller = Pick<
   AppEnv["Variables"],
   "requestId" | "address" | "secure" | "principal" | "access" | "prove"
 >;
+
+/** The values of a request that are set only by some of its middleware. */
+type Checks = Partial<Pick<AppEnv["Variables"], "prove" | "enterAgain" | "requireAgain">>;
+
+/** The origin of a request: principal, address and request id. */
+export function callerOf(context: Context<AppEnv>): Caller {
+  return {
+    principal: context.get("principal"),
+    address: context.get("address"),
+    requestId: context.get("requestId"),
+    confirm: () => confirm(context),
+  };
+}
+
+/**
+ * Makes the checks of a request once more after a wait, such as that for its body or its turn: the
+ * caller may have lost the credential or the right meanwhile, and the project may be archived.
+ *
+ * @throws what the checks before the wait throw
+ */
+export async function confirm(context: Context<AppEnv>): Promise<void> {
+  const { prove, enterAgain, requireAgain }: Checks = context.var;
+  await prove?.(context);
+  enterAgain?.(context);
+  requireAgain?.(context);
+}

@@ -1,8 +1,7 @@
 /** Encoded events, and those that wait for a reader. */
 
 import { isUnescaped } from "../services/engines/irc/mod.ts";
-import { Broadcast } from "./broadcast.ts";
-import { CHUNK_BYTES, framesOfChunk } from "./frame_chunks.ts";
+import { Broadcast, CHUNK_BYTES, framesOfChunk } from "./broadcast.ts";
 
 const encoder = new TextEncoder();
 

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { AppEnv } from "./environment.ts";
-import { RoutePatterns } from "./middleware/route_patterns.ts";
+import { RoutePatterns } from "./middleware/methods.ts";
 import { isSync } from "./sync_request.ts";
 import { PROJECT_ROUTES, type ProjectTrait } from "./projects/table.ts";
 import { ROUTES, type Trait } from "./table.ts";

@@ -54,7 +54,7 @@ export function createGroups(
     }),
     guide: lazyGroup("guide", async () => (await import("./guide.ts")).guideRoutes(config)),
     metrics: lazyGroup("metrics", async () => {
-      return (await import("./v1/metrics.ts")).metricRoutes(metrics);
+      return (await import("./health.ts")).metricRoutes(metrics);
     }),
     ...operationGroups(services, rooms),
     ...modelGroups(services),

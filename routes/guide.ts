@@ -1,6 +1,6 @@
+import { ApiRoutes } from "./api_routes.ts";
 import { z } from "./extended_zod.ts";
 import type { Config } from "../services/operation/config/mod.ts";
-import { newRoutes } from "./context.ts";
 import { specialRoute } from "./special_route.ts";
 
 const getGuide = specialRoute("GET /llms.txt", {
@@ -13,7 +13,7 @@ const getGuide = specialRoute("GET /llms.txt", {
 /** `GET /llms.txt`, as https://llmstxt.org describes it. */
 export function guideRoutes(config: Pick<Config, "projects">) {
   const text = guideOf(config);
-  return newRoutes().openapi(
+  return new ApiRoutes().openapi(
     getGuide,
     (context) => context.text(text, 200, { "Cache-Control": "no-cache" }),
   );

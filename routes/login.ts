@@ -1,14 +1,17 @@
 import { createMiddleware } from "hono/factory";
+import { Unavailable } from "../services/kernel/errors.ts";
+import { Semaphore } from "../services/kernel/semaphore.ts";
+import { TokenBucket } from "../services/kernel/token_bucket.ts";
+import { ApiRoutes } from "./api_routes.ts";
+import { type AppEnv, callerOf } from "./environment.ts";
 import { z } from "./extended_zod.ts";
 import type { BodyReader } from "../http/mod.ts";
 import type { AdminLogin } from "../services/people/admins/mod.ts";
 import { loginSchema } from "../services/people/admins/schemas.ts";
 import type { WebSessions } from "../services/people/identity/mod.ts";
-import { callerOf } from "./caller.ts";
-import { type AppEnv, newRoutes } from "./context.ts";
 import { authenticate, type AuthenticateOptions } from "./middleware/authenticate.ts";
 import { jsonBody } from "./middleware/body.ts";
-import { sameOrigin } from "./middleware/origin.ts";
+import { sameOrigin } from "./middleware/browsers.ts";
 import {
   isFromBrowser,
   loginAt,
@@ -21,9 +24,38 @@ import {
   sessionOf,
   setSessionCookies,
 } from "./middleware/session.ts";
-import { paceLogins } from "./middleware/login_pace.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
 import { specialRoute } from "./special_route.ts";
+
+/** Logins that may wait for the next ones; one more is refused. */
+const MAX_WAITING = 1000;
+
+/**
+ * A login costs the main thread one or two milliseconds; a message takes several turns of the event
+ * loop and should meet few logins.
+ */
+const PACE = { perSecond: 200, burst: 1 };
+
+/**
+ * Lets simultaneous requests proceed one by one, so that other work of the program can run between
+ * them. A single request proceeds at once. If too many wait, the answer is 503. Place this before
+ * slow middleware and after the middleware that refuses floods from one address.
+ */
+function paceLogins() {
+  const refusal = () => new Unavailable("Too many logins at the moment");
+  const semaphore = new Semaphore({ permits: 1, maxWaiting: MAX_WAITING, refusal });
+  const bucket = new TokenBucket(PACE, performance.now());
+  const wait = async () => {
+    using _permit = await semaphore.acquire();
+    const delay = bucket.delay(performance.now());
+    if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
+    bucket.take(performance.now());
+  };
+  return createMiddleware<AppEnv>(async (_context, next) => {
+    await wait();
+    await next();
+  });
+}
 
 export interface LoginRoutesOptions extends AuthenticateOptions {
   readonly adminLogin: AdminLogin;
@@ -78,7 +110,7 @@ export function loginRoutes(options: LoginRoutesOptions) {
     responses: { 200: json(sessionSchema, "The session"), ...errors(404) },
   }, authenticate(options, "cookie"));
 
-  return newRoutes()
+  return new ApiRoutes()
     .openapi(beginSession, async (context) => {
       const { address, requestId } = context.var;
       const before = sessionOf(context, options);

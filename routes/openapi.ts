@@ -1,7 +1,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { TypedResponse } from "hono";
+import { ApiRoutes } from "./api_routes.ts";
+import type { AppEnv } from "./environment.ts";
 import { z } from "./extended_zod.ts";
-import { type AppEnv, newRoutes } from "./context.ts";
 import { describeApi, renderDocumentation } from "./documentation/mod.ts";
 import { once } from "./once.ts";
 import { json } from "./schemas.ts";
@@ -34,7 +35,7 @@ export function openApiRoutes(whole: () => Promise<OpenAPIHono<AppEnv>>) {
     const { body, contentSecurityPolicy } = await renderDocumentation(await document());
     return { text: encoder.encode(body), contentSecurityPolicy };
   });
-  const routes = newRoutes();
+  const routes = new ApiRoutes();
   routes.openapi(getDocument, async (context) => {
     const text = await documentText();
     return context.body(bodyOf(text), 200, {

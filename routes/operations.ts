@@ -10,8 +10,7 @@ import {
 import type { Services } from "../services/operation/daemon/mod.ts";
 import type { ServerCall, ServerHead } from "../services/people/identity/server_operation.ts";
 import { accessOf } from "./access.ts";
-import type { ApiRoutes, Input } from "./api_routes.ts";
-import { newRoutes } from "./context.ts";
+import { ApiRoutes, type Input } from "./api_routes.ts";
 import { z } from "./extended_zod.ts";
 import { statusOfClass } from "./middleware/errors.ts";
 import { bySpecificity } from "./path_patterns.ts";
@@ -80,7 +79,7 @@ export function serverRoutes(
 
 /** The routes of operations as the document shows them. */
 export function documentedRoutes(routes: ReadonlyMap<string, ServerRoute>): ApiRoutes {
-  const documented = newRoutes();
+  const documented = new ApiRoutes();
   for (const { route } of routes.values()) documented.document(route);
   return documented;
 }

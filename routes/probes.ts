@@ -5,9 +5,9 @@
 import type { Context, Hono } from "hono";
 import type { Services } from "../services/operation/daemon/mod.ts";
 import type { Status } from "../services/operation/metrics/mod.ts";
+import { allow } from "./access.ts";
 import type { AppEnv } from "./environment.ts";
-import { framedApp, newFraming } from "./framed_app.ts";
-import { allow } from "./middleware/access.ts";
+import { framedApp, newFraming } from "./framing.ts";
 import { authenticate } from "./middleware/authenticate.ts";
 
 const PROBE = /^\w+:\/\/[^/]+\/(healthz|readyz|v1\/status)$/;

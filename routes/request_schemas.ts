@@ -3,10 +3,36 @@ import { HTTPException } from "hono/http-exception";
 import { getQueryParams } from "hono/utils/url";
 import { Invalid } from "../services/kernel/errors.ts";
 import { parseJson } from "../services/kernel/validation/mod.ts";
-import { bounded } from "../services/kernel/validation/schemas.ts";
+import { bounded, closed } from "../services/kernel/validation/schemas.ts";
 import { z } from "./extended_zod.ts";
 import { refusalOf } from "./middleware/errors.ts";
-import { type Body, validatedBody } from "./unknown_fields.ts";
+
+/** The body of a request, as a route describes it. */
+type Body = NonNullable<NonNullable<RouteConfig["request"]>["body"]>;
+
+/**
+ * Paths of the repository API, below its frame and in the document, of the admin's projects, and of
+ * webhooks, whose bodies projects share.
+ */
+const CLOSED = /^(?:\/projects\/\{slug\}\/[^/]+)?\/api\/|^\/v1\/(?:projects|webhooks)(?:\/|$)/;
+
+/** Whether JSON bodies that a path takes may have no unknown fields. */
+export function refusesUnknownFields(path: string): boolean {
+  return CLOSED.test(path);
+}
+
+/**
+ * The body of a route as it is validated: texts and lists have a length, and there are no unknown
+ * fields if the path refuses them.
+ */
+function validatedBody(path: string, body: Body): Body {
+  const media = body.content["application/json"];
+  if (media === undefined || !("schema" in media)) return body;
+  if (!(media.schema instanceof z.ZodType)) return body;
+  const whole = refusesUnknownFields(path) ? closed(media.schema) : media.schema;
+  const json = { ...media, schema: bounded(whole) };
+  return { ...body, content: { ...body.content, "application/json": json } };
+}
 
 /** The types of a body that is JSON. */
 const JSON_TYPE = /^application\/([a-z0-9.+-]+\+)?json\b/i;

@@ -1,8 +1,8 @@
 import type { Hono } from "hono";
 import { Hosts, recordAnswer } from "../http/mod.ts";
 import type { Services } from "../services/operation/daemon/mod.ts";
-import type { AppEnv } from "./context.ts";
 import type { Core, ProjectRoutes } from "./core.ts";
+import type { AppEnv } from "./environment.ts";
 import { once } from "./once.ts";
 import { createProbes, isProbe } from "./probes.ts";
 import { ProjectApi } from "./projects/project_api.ts";

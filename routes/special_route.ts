@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import { accessOf } from "./access.ts";
-import type { AppEnv } from "./context.ts";
+import type { AppEnv } from "./environment.ts";
 import { projectAccess } from "./projects/route.ts";
 import { PROJECT_ROUTES, type ProjectEndpoint } from "./projects/table.ts";
 import { type Description, tableRoute } from "./route.ts";

@@ -4,10 +4,9 @@
  * `styles/` how it looks.
  */
 import type { Context } from "hono";
-import type { AppEnv } from "../routes/context.ts";
 import type { Core } from "../routes/core.ts";
-import { SHARED_PATHS, wantsHtml } from "../routes/middleware/browsers.ts";
-import { sameOrigin } from "../routes/middleware/origin.ts";
+import type { AppEnv } from "../routes/environment.ts";
+import { sameOrigin, SHARED_PATHS, wantsHtml } from "../routes/middleware/browsers.ts";
 import { once } from "../routes/once.ts";
 import { NotFound } from "../services/kernel/errors.ts";
 import { mountStreams } from "./live/mod.ts";

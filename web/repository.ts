@@ -1,6 +1,6 @@
 import type { Context, Hono } from "hono";
-import type { AppEnv } from "../routes/context.ts";
-import { sameOrigin } from "../routes/middleware/origin.ts";
+import type { AppEnv } from "../routes/environment.ts";
+import { sameOrigin } from "../routes/middleware/browsers.ts";
 import { readSession } from "../routes/middleware/session.ts";
 import { once } from "../routes/once.ts";
 import { Forbidden, Invalid, Unauthorized } from "../services/kernel/errors.ts";

@@ -1,9 +1,8 @@
 import type { Context } from "hono";
 import type { z } from "zod";
 import { Waits } from "../http/mod.ts";
+import { type AppEnv, callerOf } from "../routes/environment.ts";
 import type { ProjectApi } from "../routes/projects/project_api.ts";
-import type { AppEnv } from "../routes/context.ts";
-import { callerOf } from "../routes/caller.ts";
 import type { EventStreams } from "../routes/event_streams.ts";
 import {
   addressForPrograms,

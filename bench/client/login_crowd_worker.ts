@@ -1,7 +1,7 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
-import { giveWay } from "../../services/people/identity/thread_priority.ts";
-import { type CrowdRequest, LOG_IN, LOGIN_LIMIT, type LoginAnswer } from "./login_protocol.ts";
+import { giveWay } from "../../services/kernel/thread_priority.ts";
+import { type CrowdRequest, LOG_IN, LOGIN_LIMIT, type LoginAnswer } from "./login_crowd.ts";
 
 type Person = () => Promise<LoginAnswer>;
 

@@ -1,5 +1,13 @@
 import type { EventStream } from "./event_stream.ts";
-import type { CrowdNews, ReaderCrowdRequest } from "./reader_crowd_protocol.ts";
+
+/** The task of a crowd of readers: the stream, and the number of readers. */
+export interface ReaderCrowdRequest {
+  readonly stream: EventStream;
+  readonly count: number;
+}
+
+/** The crowd's messages: first, every request is written; then, every response has begun. */
+export type CrowdNews = "asked" | "ready";
 
 /**
  * Readers of an event stream whose events are not counted. They run in a separate thread, so that

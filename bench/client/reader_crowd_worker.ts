@@ -1,9 +1,9 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
-import { giveWay } from "../../services/people/identity/thread_priority.ts";
+import { giveWay } from "../../services/kernel/thread_priority.ts";
 import { inParallel } from "../parallel.ts";
 import { EventStreamClient } from "./event_stream.ts";
-import type { CrowdNews, ReaderCrowdRequest } from "./reader_crowd_protocol.ts";
+import type { CrowdNews, ReaderCrowdRequest } from "./reader_crowd.ts";
 
 /** Streams requested at the same time. */
 const PARALLEL_REQUESTS = 50;

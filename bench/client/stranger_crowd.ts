@@ -3,8 +3,7 @@
  * holds silent connections and ones with half a request, writes a line once all are open, and then
  * opens new ones at a fixed rate until its standard input ends.
  */
-import { delay } from "../delay.ts";
-import { inParallel } from "../parallel.ts";
+import { delay, inParallel } from "../parallel.ts";
 
 /** The task of one process of strangers. */
 export interface StrangerWishes {

@@ -2,11 +2,10 @@ import { join } from "node:path";
 import { V8_FLAGS } from "../../scripts/v8_flags.ts";
 import { call } from "../../tests/support/api.ts";
 import { type Program, startProgram } from "../../tests/support/program.ts";
-import { delay } from "../delay.ts";
 import { measure, processUsage } from "../process_usage.ts";
 import type { Figure, Scenario, Sizes } from "../scenario.ts";
 import { median } from "../statistics.ts";
-import { inParallel } from "../parallel.ts";
+import { delay, inParallel } from "../parallel.ts";
 
 /** Names the tree of an earlier version, such as a worktree of its commit. */
 const TREE = "MUSTER_BENCH_BEFORE";

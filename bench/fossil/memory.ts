@@ -1,4 +1,4 @@
-import { delay } from "../delay.ts";
+import { delay } from "../parallel.ts";
 import { type ProcessUsage, processUsage } from "../process_usage.ts";
 import type { Figure } from "../scenario.ts";
 import { musterCommand } from "./program.ts";

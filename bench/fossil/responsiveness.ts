@@ -1,10 +1,44 @@
 import type { PooledRepository } from "../../services/engines/fossil/mod.ts";
-import { delay } from "../delay.ts";
-import { spin } from "../spin.ts";
-import { Lag } from "./lag.ts";
+import { delay, spin } from "../parallel.ts";
+import { percentile } from "../statistics.ts";
 import { longestHistories } from "./reads.ts";
 import { fossilScenario } from "./scenario.ts";
 import { commitOne } from "./workbench.ts";
+
+/** Time between two readings of the clock, in milliseconds. */
+const INTERVAL_MS = 1;
+
+/** Measures repeatedly how late a timer of this thread is. */
+class Lag {
+  readonly #delays: number[] = [];
+
+  /**
+   * Watches the event loop of this thread while work goes on.
+   *
+   * @param work is started and watched until its end
+   */
+  async watch(work: () => Promise<void>): Promise<void> {
+    let isOver = false;
+    const watching = (async () => {
+      while (!isOver) {
+        const startedAt = performance.now();
+        await delay(INTERVAL_MS);
+        this.#delays.push(Math.max(0, performance.now() - startedAt - INTERVAL_MS));
+      }
+    })();
+    try {
+      await work();
+    } finally {
+      isOver = true;
+      await watching;
+    }
+  }
+
+  /** The 99.9th percentile of how late the timer was, in milliseconds. */
+  get late(): number {
+    return percentile(Float32Array.from(this.#delays), 0.999);
+  }
+}
 
 /** The time for which each part is watched, in milliseconds, and the number of turns. */
 const [WATCHED_MS, ROUNDS] = [3_000, 4];

@@ -29,7 +29,8 @@ export function fossilScenario(
   };
 }
 
-function isFile(path: string): boolean {
+/** Whether there is a file at a path. */
+export function isFile(path: string): boolean {
   try {
     return Deno.statSync(path).isFile;
   } catch {

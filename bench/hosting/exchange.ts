@@ -1,8 +1,8 @@
 import { HttpClient } from "../client/mod.ts";
+import { delay } from "../parallel.ts";
 import { measure } from "../process_usage.ts";
 import type { Figure } from "../scenario.ts";
 import { percentile } from "../statistics.ts";
-import { delay } from "../delay.ts";
 import { BASE, type HostedProject } from "./project.ts";
 
 /** Connections with requests at the same time. */

@@ -1,6 +1,6 @@
 import { freePort } from "../../tests/support/free_port.ts";
 import type { FossilProgram } from "../fossil/program.ts";
-import { untilListening } from "../servers/listening.ts";
+import { untilListening } from "../servers/server.ts";
 
 const PASSWORD = "secret";
 

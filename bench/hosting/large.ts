@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HttpClient } from "../client/mod.ts";
-import { delay } from "../delay.ts";
+import { delay } from "../parallel.ts";
 import type { Figure, Scenario } from "../scenario.ts";
 import { median } from "../statistics.ts";
 import { LARGE, largeStream, pathOf } from "./large_stream.ts";

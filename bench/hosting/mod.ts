@@ -2,7 +2,7 @@
 import type { Figure, Scenario } from "../scenario.ts";
 import { chatBesideReads } from "./chat.ts";
 import { type Exchange, figuresOf } from "./exchange.ts";
-import { isFile } from "./is_file.ts";
+import { isFile } from "../fossil/scenario.ts";
 import { HostedProject } from "./project.ts";
 
 export { BESIDE_WRITERS } from "./beside_writers.ts";

@@ -1,6 +1,6 @@
 /** Web pages of a real repository: the server's time for each, its reads, and its size. */
 import { gzipSync } from "node:zlib";
-import { isFile } from "./is_file.ts";
+import { isFile } from "../fossil/scenario.ts";
 import type { Figure, Scenario } from "../scenario.ts";
 import { percentile } from "../statistics.ts";
 import { HostedProject } from "./project.ts";

@@ -1,5 +1,5 @@
 import { HttpClient } from "../client/mod.ts";
-import { delay } from "../delay.ts";
+import { delay } from "../parallel.ts";
 import { proportionalBytes, usageOf } from "../process_usage.ts";
 import { registerAgents } from "../servers/mod.ts";
 import type { Scenario } from "../scenarios/mod.ts";

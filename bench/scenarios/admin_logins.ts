@@ -1,7 +1,6 @@
 import { LOGIN_LIMIT, type LoginAnswer, LoginCrowd, loopbackAddresses } from "../client/mod.ts";
-import { delay } from "../delay.ts";
+import { delay, spin } from "../parallel.ts";
 import { MusterProcess } from "../servers/mod.ts";
-import { spin } from "../spin.ts";
 import { mediansByKey, percentile } from "../statistics.ts";
 import { PACED_SECONDS, sendAtRateWhile } from "../pace.ts";
 import { postMessage, Readers } from "./readers.ts";

@@ -1,4 +1,4 @@
-import { delay } from "../delay.ts";
+import { delay } from "../parallel.ts";
 import { MusterProcess } from "../servers/mod.ts";
 import { mediansByKey } from "../statistics.ts";
 import type { Scenario } from "../scenario.ts";

@@ -1,6 +1,5 @@
 import { HttpClient, type Login } from "../client/mod.ts";
-import { delay } from "../delay.ts";
-import { inParallel } from "../parallel.ts";
+import { delay, inParallel } from "../parallel.ts";
 import { measure } from "../process_usage.ts";
 import { MusterProcess } from "../servers/mod.ts";
 import type { Scenario } from "../scenario.ts";

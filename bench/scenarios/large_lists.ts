@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { HttpClient } from "../client/mod.ts";
-import { delay } from "../delay.ts";
 import { MainThread, type ThreadTimes } from "../main_thread.ts";
+import { delay } from "../parallel.ts";
 import { MusterProcess } from "../servers/mod.ts";
 import type { Figure, Scenario } from "../scenario.ts";
 import { median } from "../statistics.ts";

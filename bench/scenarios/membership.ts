@@ -1,6 +1,5 @@
 import { IrcClient, type Login } from "../client/mod.ts";
-import { delay } from "../delay.ts";
-import { inParallel } from "../parallel.ts";
+import { delay, inParallel } from "../parallel.ts";
 import { measure, type Measured, processUsage } from "../process_usage.ts";
 import { MusterProcess } from "../servers/mod.ts";
 import { mediansByKey } from "../statistics.ts";

@@ -1,6 +1,5 @@
 import { type EventStream, EventStreamClient, Ledger } from "../client/mod.ts";
-import { delay } from "../delay.ts";
-import { inParallel } from "../parallel.ts";
+import { delay, inParallel } from "../parallel.ts";
 import { type CoordinationServer, post } from "../servers/mod.ts";
 
 /** The readers' channel. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { namedExecutable } from "../../tests/support/executable.ts";
 import { freePort } from "../../tests/support/free_port.ts";
-import { delay } from "../delay.ts";
+import { delay } from "../parallel.ts";
 import { median } from "../statistics.ts";
 import type { Figure, Scenario } from "../scenario.ts";
 

@@ -1,5 +1,5 @@
 import { IrcClient, Strangers } from "../client/mod.ts";
-import { delay } from "../delay.ts";
+import { delay } from "../parallel.ts";
 import { processUsage } from "../process_usage.ts";
 import { MusterProcess } from "../servers/mod.ts";
 import { percentile } from "../statistics.ts";

@@ -1,6 +1,5 @@
-import { delay } from "../delay.ts";
 import type { Address, EventStream, Login } from "../client/mod.ts";
-import { inParallel } from "../parallel.ts";
+import { delay, inParallel } from "../parallel.ts";
 
 /** Requests at the same time. */
 const PARALLEL_REQUESTS = 32;

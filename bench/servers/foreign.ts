@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { freePort } from "../../tests/support/free_port.ts";
-import { untilListening } from "./listening.ts";
-import type { IrcServerKind, IrcServerProcess } from "./server.ts";
+import { type IrcServerKind, type IrcServerProcess, untilListening } from "./server.ts";
 
 const HOSTNAME = "127.0.0.1";
 

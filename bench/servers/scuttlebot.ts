@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { freePort } from "../../tests/support/free_port.ts";
 import type { CoordinationServer, CoordinationServerKind } from "./coordination.ts";
 import { ergoProgram } from "./ergo.ts";
-import { untilListening } from "./listening.ts";
+import { untilListening } from "./server.ts";
 
 const HOSTNAME = "127.0.0.1";
 

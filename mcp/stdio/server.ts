@@ -1,9 +1,9 @@
 import { Invalid } from "../../services/kernel/errors.ts";
 import { requireBounded } from "../../services/kernel/validation/mod.ts";
 import { isRecord, type RequestId, RPC_ERROR, type RpcErrorCode } from "../json_rpc.ts";
+import { NAMING_PARAMETERS } from "../parameters.ts";
+import { revisionIn } from "../revisions.ts";
 import { ELICITATION } from "../user_forms.ts";
-import { headersFor } from "./headers.ts";
-import { readLines, TOO_LONG } from "./lines.ts";
 import { ToolsWatch } from "./tools_watch.ts";
 import { UserQuestions } from "./user_questions.ts";
 
@@ -279,4 +279,75 @@ function agreedIn(answer: unknown): string | null {
   const result = isRecord(answer) ? answer.result : undefined;
   const revision = isRecord(result) ? result.protocolVersion : undefined;
   return typeof revision === "string" ? revision : null;
+}
+
+/**
+ * The headers of a message. Those of the stateless revision repeat what the message says, and others
+ * name the revision that `initialize` agreed on.
+ *
+ * @param agreed null before `initialize`
+ */
+function headersFor(message: unknown, agreed: string | null): Headers {
+  const headers = new Headers({
+    "accept": "application/json, text/event-stream",
+    "content-type": "application/json",
+  });
+  const own = revisionIn(message);
+  const revision = own ?? agreed;
+  if (revision !== null) headers.set("MCP-Protocol-Version", encoded(revision));
+  if (own === null || !isRecord(message)) return headers;
+  const { method, params } = message;
+  if (typeof method === "string") headers.set("Mcp-Method", encoded(method));
+  const name = isRecord(params) ? params[NAMING_PARAMETERS.get(method) ?? ""] : undefined;
+  if (typeof name === "string") headers.set("Mcp-Name", encoded(name));
+  return headers;
+}
+
+/** A value as a header may hold it: other than plain ASCII in Base64, as the revision says. */
+function encoded(value: string): string {
+  if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value) && !value.startsWith("=?base64?")) {
+    return value;
+  }
+  const bytes = new TextEncoder().encode(value);
+  return `=?base64?${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))}?=`;
+}
+
+/** Longest message, in bytes. */
+const MAX_LINE = 16 * 2 ** 20;
+
+/** A line that is longer than a message may be; its content is lost. */
+const TOO_LONG = Symbol("a line that is too long");
+
+/** Splits bytes into lines; a last line needs no end. Empty lines are left out. */
+async function* readLines(
+  source: AsyncIterable<Uint8Array>,
+): AsyncGenerator<string | typeof TOO_LONG> {
+  let parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of source) {
+    let start = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+      const line = finish([...parts, chunk.subarray(start, end)], length + end - start);
+      if (line !== "") yield line;
+      parts = [];
+      length = 0;
+      start = end + 1;
+    }
+    length += chunk.length - start;
+    if (length > MAX_LINE) parts = [];
+    else parts.push(chunk.slice(start));
+  }
+  const line = finish(parts, length);
+  if (line !== "") yield line;
+}
+
+function finish(parts: readonly Uint8Array[], length: number): string | typeof TOO_LONG {
+  if (length > MAX_LINE) return TOO_LONG;
+  const bytes = new Uint8Array(length);
+  let position = 0;
+  for (const part of parts) {
+    bytes.set(part, position);
+    position += part.length;
+  }
+  return new TextDecoder().decode(bytes).trim();
 }

@@ -1,9 +1,9 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { VERSION } from "../../services/kernel/version.ts";
-import type { AppEnv } from "../context.ts";
+import type { AppEnv } from "../environment.ts";
+import { refusesUnknownFields } from "../request_schemas.ts";
 import { DESCRIPTIONS } from "../schemas.ts";
 import { publishPatterns, showLengths } from "../../services/kernel/validation/schemas.ts";
-import { refusesUnknownFields } from "../unknown_fields.ts";
 import { groupOf, GROUPS } from "./groups.ts";
 import { SECURITY_SCHEMES } from "./security.ts";
 

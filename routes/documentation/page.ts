@@ -1,8 +1,15 @@
 import { html, raw } from "hono/html";
+import MarkdownIt from "markdown-it";
 import css from "./page.css" with { type: "text" };
 import { type OpenApiDocument, operationsOf, type PlacedOperation } from "./document.ts";
-import { markdown } from "./markdown.ts";
 import { type Html, notesOf, type Schema, typeOf } from "./schema_text.ts";
+
+const renderer = new MarkdownIt();
+
+/** Renders a line of Markdown, such as a description of the API's document. HTML is escaped. */
+function markdown(text: string): Html {
+  return raw(renderer.renderInline(text));
+}
 
 /** A page, and its Content-Security-Policy. */
 export interface Page {

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { type BodyReader, hasBody } from "../../http/mod.ts";
-import type { AppEnv } from "../context.ts";
+import type { AppEnv } from "../environment.ts";
 
 export interface JsonBodyOptions {
   readonly bodies: BodyReader;

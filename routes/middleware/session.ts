@@ -8,7 +8,7 @@ import {
   type WebSession,
   type WebSessions,
 } from "../../services/people/identity/mod.ts";
-import type { AppEnv } from "../context.ts";
+import type { AppEnv } from "../environment.ts";
 import { isAstray, type PagesPlace } from "./pages_host.ts";
 
 const CSRF_COOKIE = "muster_csrf";

@@ -8,8 +8,8 @@ import {
   type ProjectAccess,
   requireCall,
 } from "../../services/work/projects/mod.ts";
+import type { Exceptions } from "../access.ts";
 import type { AppEnv } from "../environment.ts";
-import type { Exceptions } from "../middleware/access.ts";
 
 /** Who may do what in which project. */
 export type AccessServices = Pick<Services, "hosting">;

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { Answer } from "../../services/work/projects/mod.ts";
-import type { AppEnv } from "../context.ts";
+import type { AppEnv } from "../environment.ts";
 import { z } from "../extended_zod.ts";
 import { errorSchema, json } from "../schemas.ts";
 

@@ -1,8 +1,8 @@
+import { ApiRoutes } from "../api_routes.ts";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
 import { NotFound } from "../../services/kernel/errors.ts";
 import type { ArchiveFormat } from "../../services/engines/fossil/mod.ts";
-import { newRoutes } from "../context.ts";
 import { conditionalHeaders, hasAlready, notModified } from "./answers.ts";
 import { dispositionOf, UNTRUSTED } from "./content_headers.ts";
 import { projectErrors, refuseInBatch } from "./route.ts";
@@ -38,7 +38,7 @@ const getArchive = specialRoute("GET /api/archive/{archive}", {
 
 /** `/api/archive/…`. */
 export function archiveRoutes({ hosting: { repositories } }: Pick<Services, "hosting">) {
-  return newRoutes().openapi(getArchive, async (context) => {
+  return new ApiRoutes().openapi(getArchive, async (context) => {
     const { project } = context.get("access");
     const { archive } = context.req.valid("param");
     const { name, format } = partsOf(archive);

@@ -1,11 +1,11 @@
+import { ApiRoutes } from "../api_routes.ts";
+import { callerOf, confirm } from "../environment.ts";
 import { z } from "../extended_zod.ts";
 import { bodyLimitsOf } from "../../http/mod.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
 import { actorOf, receiveUpload } from "../../services/work/projects/mod.ts";
 import { fileOf, noSuchAsset } from "../../services/work/releases/mod.ts";
 import { assetNameSchema, assetSchema } from "../../services/work/releases/schemas.ts";
-import { newRoutes } from "../context.ts";
-import { callerOf, confirm } from "../caller.ts";
 import { json } from "../schemas.ts";
 import { answerFile } from "./file_answers.ts";
 import { bytesResponses } from "./answers.ts";
@@ -48,7 +48,7 @@ type AssetServices = Pick<
 export function assetRoutes(services: AssetServices) {
   const { hosting: { releases, repositories, uploads }, accounts, config } = services;
   const { stallMilliseconds } = bodyLimitsOf(config);
-  return newRoutes()
+  return new ApiRoutes()
     .openapi(getAsset, async (context) => {
       const { project } = context.get("access");
       const { tag, file } = context.req.valid("param");

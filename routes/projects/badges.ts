@@ -1,7 +1,7 @@
 import { badgeOf, renderBadge } from "../../services/work/checks/mod.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
 import { NotFound } from "../../services/kernel/errors.ts";
-import { newRoutes } from "../context.ts";
+import { ApiRoutes } from "../api_routes.ts";
 import { z } from "../extended_zod.ts";
 import { UNTRUSTED } from "./content_headers.ts";
 import { projectErrors } from "./route.ts";
@@ -24,7 +24,7 @@ const getBadge = specialRoute("GET /api/status/{checkin}/badge.svg", {
 
 /** `/api/status/{checkin}/badge.svg`, which is no operation because it answers with an image. */
 export function badgeRoutes({ hosting: { checks } }: Pick<Services, "hosting">) {
-  return newRoutes().openapi(getBadge, async (context) => {
+  return new ApiRoutes().openapi(getBadge, async (context) => {
     const { project } = context.get("access");
     const name = context.req.valid("param").checkin;
     // A badge in a page must show something even if its check-in is gone.

@@ -4,9 +4,9 @@ import { Hono, type TypedResponse } from "hono";
 import type { JSONValue } from "hono/utils/types";
 import { MAX_URL_LENGTH } from "../../http/mod.ts";
 import { bounded } from "../../services/kernel/validation/schemas.ts";
+import { ApiRoutes } from "../api_routes.ts";
 import { z } from "../extended_zod.ts";
-import { type AppEnv, newRoutes } from "../context.ts";
-import type { InnerCaller } from "../environment.ts";
+import type { AppEnv, InnerCaller } from "../environment.ts";
 import { enterProjectAgain } from "./access.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
 import { errorHandler } from "../middleware/errors.ts";
@@ -79,7 +79,7 @@ export function batchRoutes(
   api: () => OpenAPIHono<AppEnv>,
 ) {
   let items: Hono<AppEnv> | null = null;
-  return newRoutes().openapi(batch, async (context) => {
+  return new ApiRoutes().openapi(batch, async (context) => {
     items ??= itemRoutes(services, api());
     const { requestId, address, secure, principal, access, prove } = context.var;
     const caller = { requestId, address, secure, principal, access, prove };

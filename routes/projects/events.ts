@@ -1,9 +1,9 @@
+import { ApiRoutes } from "../api_routes.ts";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
 import { PROJECT_EVENT_NAMES } from "../../services/engines/events/mod.ts";
 import type { Notice } from "../../services/work/feeds/mod.ts";
 import { accessOf } from "../../services/work/projects/mod.ts";
-import { newRoutes } from "../context.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
 import { lastEventId, queryTokenSchema } from "../schemas.ts";
 import { projectErrors, refuseInBatch } from "./route.ts";
@@ -61,7 +61,7 @@ export function eventRoutes(
 ) {
   const { feeds, projects } = hosting;
   const frames = new EventFrames(formatNotice);
-  return newRoutes().openapi(streamEvents, async (context) => {
+  return new ApiRoutes().openapi(streamEvents, async (context) => {
     const { after, lastEventId: last, types: names } = context.req.valid("query");
     const from = context.req.valid("header")["last-event-id"] ?? last ?? after;
     if (context.req.method === "HEAD") return context.body(null, 200, STREAM_HEADERS);

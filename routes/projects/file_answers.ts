@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { type OpenFile, readPart } from "../../services/work/projects/mod.ts";
 import type { Asset } from "../../services/work/releases/mod.ts";
-import type { AppEnv } from "../context.ts";
+import type { AppEnv } from "../environment.ts";
 import { conditionalHeaders, hasAlready, partOf } from "./answers.ts";
 import { dispositionOf, UNTRUSTED } from "./content_headers.ts";
 

@@ -5,7 +5,7 @@ import type { Services } from "../../services/operation/daemon/mod.ts";
 import { Unauthorized } from "../../services/kernel/errors.ts";
 import type { Principal } from "../../services/people/identity/mod.ts";
 import { accessOf, type Projects } from "../../services/work/projects/mod.ts";
-import type { AppEnv } from "../context.ts";
+import type { AppEnv } from "../environment.ts";
 import { authenticate } from "../middleware/authenticate.ts";
 import { enterProject, enterProjectAgain } from "./access.ts";
 import { answerSyncBelow } from "./sync_answer.ts";

@@ -1,7 +1,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { ApiRoutes } from "../api_routes.ts";
+import type { AppEnv } from "../environment.ts";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
-import { type AppEnv, newRoutes } from "../context.ts";
 import { json } from "../schemas.ts";
 import { projectErrors } from "./route.ts";
 import { PROJECT_ROUTES } from "./table.ts";
@@ -33,7 +34,7 @@ export function indexRoutes(
   { config: { projects: { scm } } }: Pick<Services, "config">,
   api: () => OpenAPIHono<AppEnv>,
 ) {
-  return newRoutes().openapi(getIndex, (context) => {
+  return new ApiRoutes().openapi(getIndex, (context) => {
     const { slug } = context.get("access").project;
     const summaries = summariesOf(api());
     const endpoints = Object.entries(PROJECT_ROUTES).map(([name, [, needs]]) => {

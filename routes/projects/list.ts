@@ -4,12 +4,12 @@ import {
   pageParameters,
   rangeOf,
 } from "../../services/work/projects/schemas.ts";
+import { ApiRoutes } from "../api_routes.ts";
 import { z } from "../extended_zod.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
-import { newRoutes } from "../context.ts";
 import { authenticate } from "../middleware/authenticate.ts";
 import { errors, json } from "../schemas.ts";
-import { reachableProjects } from "./reachable.ts";
+import { reachableProjects } from "./project_api.ts";
 import { reachableSchema } from "./reachable_schema.ts";
 import { specialRoute } from "../special_route.ts";
 
@@ -39,7 +39,7 @@ export function projectListRoutes(
       ...errors(400),
     },
   }, authenticate(credentials, "bearer", "basic", "cookie", "guest"));
-  return newRoutes().openapi(listProjects, (context) => {
+  return new ApiRoutes().openapi(listProjects, (context) => {
     const principal = context.get("principal");
     const page = context.req.valid("query");
     const found = reachableProjects({ hosting, config }, principal, rangeOf(page));

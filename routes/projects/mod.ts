@@ -2,7 +2,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Services } from "../../services/operation/daemon/mod.ts";
 import * as operations from "../../services/operation/daemon/operations.ts";
-import { type AppEnv, newRoutes } from "../context.ts";
+import { ApiRoutes } from "../api_routes.ts";
+import type { AppEnv } from "../environment.ts";
 import type { EventStreams } from "../event_streams.ts";
 import { eventRoutes } from "./events.ts";
 import { archiveRoutes } from "./archives.ts";
@@ -23,7 +24,7 @@ import { uploadRoutes } from "./uploads.ts";
 export function createProjectGroups(
   services: Services,
   streams: EventStreams,
-  whole: () => OpenAPIHono<AppEnv> = newRoutes,
+  whole: () => OpenAPIHono<AppEnv> = () => new ApiRoutes(),
 ): Record<ProjectGroup, OpenAPIHono<AppEnv>> {
   return {
     sync: syncRoutes(services),
@@ -43,7 +44,7 @@ export function createProjectRoutes(
   services: Services,
   streams: EventStreams,
 ): OpenAPIHono<AppEnv> {
-  const api = newRoutes();
+  const api = new ApiRoutes();
   for (const group of Object.values(createProjectGroups(services, streams, () => api))) {
     api.route("/", group);
   }

@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { Invalid } from "../../services/kernel/errors.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
 import type { PooledRepository } from "../../services/engines/fossil/mod.ts";
 import type { NewAnswer } from "../../services/work/projects/mod.ts";
@@ -9,9 +10,8 @@ import {
   type RepositoryFile,
   RepositoryRead,
 } from "../../services/work/projects/operation.ts";
-import { inputOf } from "../api_routes.ts";
-import { callerOf } from "../caller.ts";
-import { type AppEnv, newRoutes } from "../context.ts";
+import { ApiRoutes, inputOf } from "../api_routes.ts";
+import { type AppEnv, callerOf } from "../environment.ts";
 import {
   answerWith,
   type Declared,
@@ -21,7 +21,6 @@ import {
 } from "../operations.ts";
 import { bytesResponses, notModified, respond } from "./answers.ts";
 import { contentHeaders } from "./content_headers.ts";
-import { generationOf } from "./generation.ts";
 import { projectAccess, projectErrors } from "./route.ts";
 import { tableRoute } from "../route.ts";
 import type { ProjectEndpoint } from "./table.ts";
@@ -43,7 +42,7 @@ export function operationRoutes(
   services: Services,
   operations: Readonly<Record<string, AnyOperation>>,
 ) {
-  const routes = newRoutes();
+  const routes = new ApiRoutes();
   for (const [operationId, operation] of inOrderOfRoutes(operations)) {
     const { declared } = operation;
     const described = describeOperation(operationId, declared, errorsInProject);
@@ -113,4 +112,23 @@ function answerOf({ path, uuid, is_binary, content, checkin }: RepositoryFile): 
       ...(checkin === undefined ? {} : { "X-Checkin": checkin }),
     },
   };
+}
+
+/** The header with the generation of the claim under which a client works. */
+const HEADER = "X-Claim-Generation";
+
+/**
+ * The generation of the claim that a request names in its body or its header.
+ *
+ * @throws Invalid if the header is no number, or the two differ
+ */
+function generationOf(context: Context, inBody: number | undefined): number | undefined {
+  const text = context.req.header(HEADER);
+  if (text === undefined) return inBody;
+  const inHeader = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : null;
+  if (inHeader === null) throw new Invalid(`The header ${HEADER} must be a whole number from 1`);
+  if (inBody !== undefined && inBody !== inHeader) {
+    throw new Invalid(`The header ${HEADER} and the field "generation" differ`);
+  }
+  return inHeader;
 }

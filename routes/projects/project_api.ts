@@ -4,11 +4,16 @@ import { NotFound } from "../../services/kernel/errors.ts";
 import type { Statistics } from "../../services/engines/fossil/mod.ts";
 import type { QueryResult } from "../../services/engines/fossil/sql/mod.ts";
 import type { Action, Caller, Principal } from "../../services/people/identity/mod.ts";
-import { accessOf, accessProject, type ProjectAccess } from "../../services/work/projects/mod.ts";
+import {
+  accessOf,
+  accessProject,
+  type HeldProject,
+  type ProjectAccess,
+  viewOf,
+} from "../../services/work/projects/mod.ts";
 import type { Declaration, ValueOf } from "../../services/people/identity/operation.ts";
 import type { ProjectHead, ProjectOperation } from "../../services/work/projects/operation.ts";
 import { requireStillAdmin } from "./access.ts";
-import { reachableProjects } from "./reachable.ts";
 
 /** What callers inside this process need of the services. */
 type ApiServices = Pick<Services, "hosting" | "config" | "space" | "accounts">;
@@ -125,4 +130,26 @@ export class ProjectApi {
       caller: { ...caller, confirm },
     });
   }
+}
+
+/** The rights that the list of projects names. */
+export const RIGHTS = ["read", "write", "status", "admin"] as const satisfies readonly Action[];
+
+/** A part of the projects that a principal may see, by slug, and their number. */
+export function reachableProjects(
+  { hosting: { projects }, config }: Pick<Services, "hosting" | "config">,
+  principal: Principal,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+) {
+  const rightsOf = (held: HeldProject) => {
+    const access = accessOf(held, principal);
+    return RIGHTS.filter((right) => access.may(right));
+  };
+  const reachable = projects.all().filter((held) => rightsOf(held).length > 0);
+  const shown = reachable.slice(offset, offset + limit).map((held) => ({
+    ...viewOf(held),
+    rights: rightsOf(held),
+    base: `/projects/${held.project.slug}/${config.projects.scm}`,
+  }));
+  return { projects: shown, total: reachable.length };
 }

@@ -1,6 +1,6 @@
 import { z } from "../extended_zod.ts";
 import { ownSettings } from "../../services/work/projects/schemas.ts";
-import { RIGHTS } from "./reachable.ts";
+import { RIGHTS } from "./project_api.ts";
 
 /** A project with the rights of the caller. */
 export const reachableSchema = z.object({

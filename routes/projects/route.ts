@@ -2,8 +2,8 @@ import { createMiddleware } from "hono/factory";
 import { Invalid, Unauthorized } from "../../services/kernel/errors.ts";
 import type { Action } from "../../services/people/identity/mod.ts";
 import type { SecurityScheme } from "../documentation/mod.ts";
+import type { AppEnv } from "../environment.ts";
 import { errors } from "../schemas.ts";
-import type { AppEnv } from "../context.ts";
 import type { RouteAccess } from "../access.ts";
 import { allowInProject } from "./access.ts";
 import {

@@ -1,8 +1,8 @@
+import { ApiRoutes } from "../api_routes.ts";
 import { z } from "../extended_zod.ts";
 import { requireWords } from "../../services/work/search/mod.ts";
 import { matchSchema, searchParameters } from "../../services/work/search/schemas.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
-import { newRoutes } from "../context.ts";
 import { authenticate } from "../middleware/authenticate.ts";
 import { errors, json } from "../schemas.ts";
 import { specialRoute } from "../special_route.ts";
@@ -59,7 +59,7 @@ export function searchEverywhereRoutes(
       ...errors(400),
     },
   }, authenticate(credentials, "bearer", "basic", "cookie", "guest"));
-  return newRoutes().openapi(searchEverywhere, async (context) => {
+  return new ApiRoutes().openapi(searchEverywhere, async (context) => {
     const { q = "", kind, after } = context.req.valid("query");
     const query = requireWords(q);
     const { found, ...rest } = await hosting.search

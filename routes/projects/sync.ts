@@ -1,11 +1,12 @@
+import type { Context } from "hono";
+import { ApiRoutes } from "../api_routes.ts";
+import type { AppEnv } from "../environment.ts";
 import { z } from "../extended_zod.ts";
 import { viewOf } from "../../services/work/projects/mod.ts";
-import { newRoutes } from "../context.ts";
 import { addressForPrograms } from "../middleware/pages_host.ts";
 import { tableRoute } from "../route.ts";
 import { projectErrors } from "./route.ts";
 import { syncAnswerer, type SyncServices } from "./sync_answer.ts";
-import { projectPage } from "./sync_page.ts";
 import { specialRoute } from "../special_route.ts";
 
 const binary = z.any().openapi({ type: "string", format: "binary" });
@@ -58,7 +59,7 @@ const postMessage = tableRoute("POST ", {
 export function syncRoutes(services: SyncServices) {
   const { scm } = services.config.projects;
   const answer = syncAnswerer(services);
-  return newRoutes()
+  return new ApiRoutes()
     .openapi(getPage, (context) => {
       const { name, slug, description } = viewOf(context.get("access").held);
       const url = `${addressForPrograms(context, services)}/projects/${slug}/${scm}`;
@@ -72,4 +73,30 @@ export function syncRoutes(services: SyncServices) {
       return projectPage(context, shown) as never;
     })
     .openapi(postMessage, async (context) => await answer(context) as never);
+}
+
+/** What the page of a project shows. */
+interface ProjectPage {
+  readonly name: string;
+  readonly slug: string;
+  readonly description: string;
+  /** The command that clones the project. */
+  readonly clone: string;
+  /** The base of its API. */
+  readonly api: string;
+}
+
+/**
+ * Shows a project at the URL of its repository: JSON to programs, and one line to the
+ * `fossil` program, which follows that URL when its user mistypes a command. Browsers are led to the
+ * project's page.
+ */
+function projectPage(context: Context<AppEnv>, page: ProjectPage): Response {
+  context.header("Vary", "Accept, User-Agent");
+  if (/^fossil\//i.test(context.req.header("user-agent") ?? "")) {
+    return context.text(`Clone this project with: ${page.clone}\n`);
+  }
+  const accept = context.req.header("accept") ?? "";
+  if (!accept.includes("text/html")) return context.json(page, 200);
+  return context.redirect(`/projects/${page.slug}`, 303);
 }

@@ -11,7 +11,7 @@ import {
 } from "../../services/kernel/errors.ts";
 import { contentTypeOf, messageFormOf } from "../../services/engines/fossil/front/mod.ts";
 import type { DeliveredAnswer } from "../../services/work/sync/mod.ts";
-import type { AppEnv } from "../context.ts";
+import type { AppEnv } from "../environment.ts";
 import { ArrivingBody, MEMORY_BYTES } from "./arriving_body.ts";
 import { isSync, loginCookieOf } from "../sync_request.ts";
 

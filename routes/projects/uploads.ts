@@ -1,5 +1,7 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
+import { ApiRoutes } from "../api_routes.ts";
+import { type AppEnv, callerOf, confirm } from "../environment.ts";
 import { z } from "../extended_zod.ts";
 import { bodyLimitsOf } from "../../http/mod.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
@@ -10,8 +12,6 @@ import {
   uploadSchema,
   type UploadView,
 } from "../../services/work/releases/schemas.ts";
-import { type AppEnv, newRoutes } from "../context.ts";
-import { callerOf, confirm } from "../caller.ts";
 import { errorBody } from "../middleware/error_body.ts";
 import { errorSchema, json } from "../schemas.ts";
 import { projectErrors } from "./route.ts";
@@ -144,7 +144,7 @@ export function uploadRoutes(
 ) {
   const { uploads } = services.hosting;
   const { requestOf, append } = uploadRequests(services);
-  return newRoutes()
+  return new ApiRoutes()
     .openapi(createUpload, async (context) => {
       const { tag } = context.req.valid("param");
       const headers = context.req.valid("header");

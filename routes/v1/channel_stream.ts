@@ -1,9 +1,9 @@
 import { sinceSchema } from "../../services/chat/messages/schemas.ts";
+import { ApiRoutes } from "../api_routes.ts";
+import { callerOf } from "../environment.ts";
 import { z } from "../extended_zod.ts";
 import type { Bridge, ChannelMessage } from "../../services/chat/bridge/mod.ts";
 import { CHANNEL_ARGUMENT_PATTERN } from "../../services/engines/irc/mod.ts";
-import { newRoutes } from "../context.ts";
-import { callerOf } from "../caller.ts";
 import {
   EventFrames,
   type EventStreams,
@@ -57,7 +57,7 @@ export function channelStreamRoutes(bridge: Bridge, streams: EventStreams) {
   const wholeFrames = new EventFrames<ChannelMessage>((message) =>
     `id: ${message.id}\ndata: ${jsonLine(message)}`
   );
-  return newRoutes()
+  return new ApiRoutes()
     .openapi(streamMessages, async (context) => {
       const { channel } = context.req.valid("param");
       const { since, full, lastEventId: last } = context.req.valid("query");

@@ -1,11 +1,10 @@
 import type { Context } from "hono";
+import { type AppEnv, callerOf } from "../environment.ts";
 import { z } from "../extended_zod.ts";
 import { Waits } from "../../http/mod.ts";
 import { ServiceError } from "../../services/kernel/errors.ts";
 import type { Identity } from "../../services/people/identity/mod.ts";
 import type { Completion, CompletionRequest, Gateway } from "../../services/models/llm/mod.ts";
-import type { AppEnv } from "../context.ts";
-import { callerOf } from "../caller.ts";
 import { STREAM_HEADERS } from "../event_streams.ts";
 import { openAiError } from "../middleware/error_body.ts";
 import { statusOf, wordsOf } from "../middleware/errors.ts";

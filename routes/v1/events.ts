@@ -1,9 +1,9 @@
 import { wholeNumber } from "../../services/kernel/validation/schemas.ts";
+import { ApiRoutes } from "../api_routes.ts";
+import { callerOf } from "../environment.ts";
 import { z } from "../extended_zod.ts";
 import { wantsEventStream } from "../../http/mod.ts";
 import type { EventLog, LoggedEvent } from "../../services/engines/events/mod.ts";
-import { newRoutes } from "../context.ts";
-import { callerOf } from "../caller.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
 import { errors, lastEventId, queryTokenSchema } from "../schemas.ts";
 import { specialRoute } from "../special_route.ts";
@@ -91,7 +91,7 @@ const listEvents = specialRoute("GET /v1/events", {
 /** `/v1/events`: the event log. */
 export function eventRoutes({ eventLog, streams }: EventRoutesOptions) {
   const frames = new EventFrames(formatEvent);
-  return newRoutes().openapi(listEvents, async (context) => {
+  return new ApiRoutes().openapi(listEvents, async (context) => {
     const { after, types, limit, lastEventId: last } = context.req.valid("query");
     if (!wantsEventStream(context.req.header("accept"))) {
       return context.json(await eventLog.read({ after, types, limit }), 200);

@@ -1,3 +1,4 @@
+import { ApiRoutes } from "../api_routes.ts";
 import { z } from "../extended_zod.ts";
 import { type BodyLimits, BodyReader } from "../../http/mod.ts";
 import { type HeraldDesk, requireDesk } from "../../services/chat/bots/mod.ts";
@@ -5,7 +6,6 @@ import { acceptedSchema } from "../../services/chat/bots/schemas.ts";
 import { TooMany } from "../../services/kernel/errors.ts";
 import { placeOf } from "../../services/people/identity/mod.ts";
 import { Semaphore } from "../../services/kernel/semaphore.ts";
-import { newRoutes } from "../context.ts";
 import { errors, json } from "../schemas.ts";
 import { specialRoute } from "../special_route.ts";
 
@@ -49,7 +49,7 @@ export function heraldWebhookRoutes(desk: HeraldDesk | null, limits: BodyLimits)
     maxWaitMs: LONGEST_WAIT_MS,
     refusal: noTurn,
   });
-  return newRoutes().openapi(receive, async (context) => {
+  return new ApiRoutes().openapi(receive, async (context) => {
     // Senders send again what was not accepted.
     context.get("space").require();
     const { raw } = context.req;

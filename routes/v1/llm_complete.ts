@@ -1,7 +1,7 @@
+import { ApiRoutes } from "../api_routes.ts";
 import { z } from "../extended_zod.ts";
 import { completionRequestSchema } from "../../services/models/llm/schemas.ts";
 import { type Completions, ticketHeaders } from "./completions.ts";
-import { newRoutes } from "../context.ts";
 import { errors, jsonRequest } from "../schemas.ts";
 import { specialRoute } from "../special_route.ts";
 
@@ -32,7 +32,7 @@ const complete = specialRoute("POST /v1/llm/complete", {
 
 /** `POST /v1/llm/complete` */
 export function completionRoutes(completions: Completions) {
-  return newRoutes().openapi(
+  return new ApiRoutes().openapi(
     complete,
     (context) =>
       completions.answer(context, context.req.valid("json"), context.req.valid("header")),

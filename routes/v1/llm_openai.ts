@@ -1,8 +1,8 @@
+import { ApiRoutes } from "../api_routes.ts";
 import { z } from "../extended_zod.ts";
 import type { KnownModel, Llm } from "../../services/models/llm/mod.ts";
 import { completionRequestSchema } from "../../services/models/llm/schemas.ts";
 import { type Completions, ticketHeaders } from "./completions.ts";
-import { newRoutes } from "../context.ts";
 import { json, jsonRequest, openAiErrors } from "../schemas.ts";
 import { specialRoute } from "../special_route.ts";
 
@@ -63,7 +63,7 @@ const getModel = specialRoute("GET /v1/llm/openai/models/{model}", {
 
 /** `/v1/llm/openai…`: the base URL for OpenAI's SDKs. */
 export function openAiRoutes({ gateway }: Llm, completions: Completions) {
-  return newRoutes()
+  return new ApiRoutes()
     .openapi(
       complete,
       (context) =>

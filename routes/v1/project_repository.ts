@@ -1,3 +1,5 @@
+import { ApiRoutes } from "../api_routes.ts";
+import { type AppEnv, callerOf } from "../environment.ts";
 import { UNTRUSTED } from "../projects/content_headers.ts";
 import type { Context } from "hono";
 import { dirname } from "node:path";
@@ -11,8 +13,6 @@ import {
   receiveUpload,
   viewOf,
 } from "../../services/work/projects/mod.ts";
-import { callerOf } from "../caller.ts";
-import { type AppEnv, newRoutes } from "../context.ts";
 import { proveAgain } from "../middleware/authenticate.ts";
 import { progressLines } from "../progress_lines.ts";
 import { errors, errorSchema, json } from "../schemas.ts";
@@ -209,7 +209,7 @@ async function restore(
 export function repositoryRoutes(services: RepositoryServices) {
   const answers = new RepositoryAnswers(services);
   const prove = proveAgain(services);
-  return newRoutes()
+  return new ApiRoutes()
     .openapi(exportRepository, async (context) => {
       const { slug } = context.req.valid("param");
       const { format } = context.req.valid("query");

@@ -2,8 +2,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type ArchiveFile, zipArchive } from "../../services/engines/fossil/read/archive/zip.ts";
-import { gzip } from "../../services/engines/fossil/read/archive/gzip.ts";
-import { tarArchive } from "../../services/engines/fossil/read/archive/tar.ts";
+import { gzip, tarArchive } from "../../services/engines/fossil/read/archive/tar.ts";
 import { ROOT } from "../bundle.ts";
 import { executableName, type Target } from "../targets.ts";
 

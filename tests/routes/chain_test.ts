@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type Handler, Hono } from "hono";
 import type { AppEnv } from "../../routes/environment.ts";
-import { inOneTask } from "../../routes/middleware/chain.ts";
+import { inOneTask } from "../../routes/group.ts";
 
 /** What a handler may do, by a letter. Each notes when it begins and ends. */
 function handlers(notes: string[]): Readonly<Record<string, Handler<AppEnv>>> {

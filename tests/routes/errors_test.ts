@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { newRoutes } from "../../routes/context.ts";
+import { ApiRoutes } from "../../routes/api_routes.ts";
 import { errorHandler } from "../../routes/middleware/errors.ts";
 import { TooMany } from "../../services/kernel/errors.ts";
 import { silentLog } from "../../services/kernel/log.ts";
@@ -8,7 +8,7 @@ const SECRET = "a secret that an exception happened to hold";
 
 /** An application whose only handler fails with this. */
 function failingWith(error: Error, logged: (properties: Record<string, unknown>) => void) {
-  const app = newRoutes();
+  const app = new ApiRoutes();
   app.onError(errorHandler({ ...silentLog, error: (_, properties = {}) => logged(properties) }));
   app.use(async (context, next) => {
     context.set("requestId", "some-id");

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { type Context, Hono, type MiddlewareHandler, type Next } from "hono";
-import { newRoutes } from "../../routes/context.ts";
+import { ApiRoutes } from "../../routes/api_routes.ts";
 import type { AppEnv } from "../../routes/environment.ts";
 import { lazyGroup, switchedOff } from "../../routes/group.ts";
 import { NotFound } from "../../services/kernel/errors.ts";
 
 /** The group `guide`, with handlers of its route. */
 function guideOf(...handlers: ((context: Context<AppEnv>, next: Next) => unknown)[]) {
-  const routes = newRoutes();
+  const routes = new ApiRoutes();
   for (const handler of handlers) routes.get("/llms.txt", handler as MiddlewareHandler<AppEnv>);
   return Promise.resolve(routes);
 }

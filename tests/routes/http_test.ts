@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
+import { ApiRoutes } from "../../routes/api_routes.ts";
 import { type Core, prepareRoutes } from "../../routes/core.ts";
-import { newRoutes } from "../../routes/context.ts";
 import { ServedApi } from "../../routes/serving.ts";
 import { configSchema } from "../../services/operation/config/schemas.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
@@ -97,7 +97,7 @@ Deno.test("a path that was requested before gets its own answer again", async ()
 });
 
 Deno.test("preparing the routes calls no handler and changes no answer", async () => {
-  const app = newRoutes();
+  const app = new ApiRoutes();
   let calls = 0;
   app.get("/healthz", (context) => context.text(String(++calls)));
   prepareRoutes(app);
@@ -107,10 +107,10 @@ Deno.test("preparing the routes calls no handler and changes no answer", async (
 });
 
 Deno.test("routes that are added after a request answer the next one", async () => {
-  const app = newRoutes();
+  const app = new ApiRoutes();
   app.get("/early", (context) => context.text("early"));
   assert.equal((await app.request("/late")).status, 404);
-  app.route("/", newRoutes().get("/late", (context) => context.text("late")));
+  app.route("/", new ApiRoutes().get("/late", (context) => context.text("late")));
   assert.equal(await (await app.request("/late")).text(), "late");
   assert.equal(await (await app.request("/early")).text(), "early");
 });

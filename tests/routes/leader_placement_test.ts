@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { LEADER_ROUTES, LeaderPlacement } from "../../routes/leader_placement.ts";
+import { LEADER_ROUTES, LeaderPlacement } from "../../routes/placements.ts";
 import { Unavailable } from "../../services/kernel/errors.ts";
 import type { NodeRecord } from "../../services/kernel/nodes.ts";
 import { LEADER_PAGES } from "../../web/leader_pages.ts";

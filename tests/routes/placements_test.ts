@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { Hono } from "hono";
-import { LEADER_ROUTES, LeaderPlacement } from "../../routes/leader_placement.ts";
-import { ProjectPlacement } from "../../routes/project_placement.ts";
+import { LEADER_ROUTES, LeaderPlacement, ProjectPlacement } from "../../routes/placements.ts";
 import type { NodeRecord } from "../../services/kernel/nodes.ts";
 import type { HeldProject } from "../../services/work/projects/mod.ts";
 import { randomTargets } from "../support/odd_targets.ts";

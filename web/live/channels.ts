@@ -1,7 +1,6 @@
+import { type AppEnv, callerOf } from "../../routes/environment.ts";
 import { isRobot, speakerOf } from "../parts/chat/robots.ts";
 import type { Context } from "hono";
-import type { AppEnv } from "../../routes/context.ts";
-import { callerOf } from "../../routes/caller.ts";
 import { EventFrames, jsonLine, STREAM_HEADERS } from "../../routes/event_streams.ts";
 import { lastEventIdOf } from "./request.ts";
 import { sessionOf } from "../../routes/middleware/session.ts";
@@ -10,8 +9,7 @@ import type { Present } from "../../services/chat/chats/mod.ts";
 import { Unauthorized } from "../../services/kernel/errors.ts";
 import { MAX_HERE } from "../parts/chat/here.tsx";
 import type { Surroundings } from "../visit.ts";
-import { messageEvent, unreadEvent } from "./message_event.ts";
-import type { UnreadNews, UnreadWatch } from "./unread_watch.ts";
+import { messageEvent, unreadEvent, type UnreadNews, type UnreadWatch } from "./unread_watch.ts";
 
 /** Somebody in a channel, as the page lists them: the nick, the sign of the status, whether an agent. */
 type HereEntry = readonly [nick: string, sign: string, isAgent: boolean];

@@ -1,15 +1,13 @@
 import type { Context } from "hono";
-import type { AppEnv } from "../../routes/context.ts";
-import { callerOf } from "../../routes/caller.ts";
+import { type AppEnv, callerOf } from "../../routes/environment.ts";
 import { EventFrames } from "../../routes/event_streams.ts";
 import { sessionOf } from "../../routes/middleware/session.ts";
 import { Unauthorized } from "../../services/kernel/errors.ts";
 import type { PrivateMessage } from "../../services/engines/irc/mod.ts";
 import { speakerOf } from "../parts/chat/robots.ts";
 import type { Surroundings } from "../visit.ts";
-import { messageEvent, unreadEvent } from "./message_event.ts";
 import { answerStream, lastEventIdOf } from "./request.ts";
-import type { UnreadNews, UnreadWatch } from "./unread_watch.ts";
+import { messageEvent, unreadEvent, type UnreadNews, type UnreadWatch } from "./unread_watch.ts";
 
 /** The streams of conversations: each private message is one event. */
 export class ConversationStream {

@@ -1,6 +1,5 @@
 import type { Context } from "hono";
-import type { AppEnv } from "../../routes/context.ts";
-import { callerOf } from "../../routes/caller.ts";
+import { type AppEnv, callerOf } from "../../routes/environment.ts";
 import { EventFrames, type StreamSink } from "../../routes/event_streams.ts";
 import { Unauthorized } from "../../services/kernel/errors.ts";
 import type { LoggedEvent } from "../../services/engines/events/mod.ts";
@@ -8,9 +7,8 @@ import { noticeOf } from "../../services/work/feeds/mod.ts";
 import type { Principal } from "../../services/people/identity/mod.ts";
 import { accessOf } from "../../services/work/projects/mod.ts";
 import type { Surroundings } from "../visit.ts";
-import { unreadEvent } from "./message_event.ts";
 import { answerStream, startOf, visitorOf } from "./request.ts";
-import type { UnreadNews, UnreadWatch } from "./unread_watch.ts";
+import { unreadEvent, type UnreadNews, type UnreadWatch } from "./unread_watch.ts";
 import type { Agents } from "../../services/people/agents/mod.ts";
 import type { Scheduler } from "../../services/kernel/scheduler.ts";
 

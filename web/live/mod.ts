@@ -3,7 +3,7 @@
  * its live parts again when an event comes. The stream of a channel brings the messages themselves.
  */
 import type { Hono } from "hono";
-import type { AppEnv } from "../../routes/context.ts";
+import type { AppEnv } from "../../routes/environment.ts";
 import type { Surroundings } from "../visit.ts";
 import type { ChannelStream } from "./channels.ts";
 import type { ConversationStream } from "./conversations.ts";

@@ -1,13 +1,11 @@
 import type { Context } from "hono";
-import type { AppEnv } from "../../routes/context.ts";
-import { callerOf } from "../../routes/caller.ts";
+import { type AppEnv, callerOf } from "../../routes/environment.ts";
 import { EventFrames } from "../../routes/event_streams.ts";
 import type { Notice } from "../../services/work/feeds/mod.ts";
 import { accessOf, accessProject } from "../../services/work/projects/mod.ts";
 import type { Surroundings } from "../visit.ts";
-import { unreadEvent } from "./message_event.ts";
 import { answerStream, startOf, visitorOf } from "./request.ts";
-import type { UnreadNews, UnreadWatch } from "./unread_watch.ts";
+import { unreadEvent, type UnreadNews, type UnreadWatch } from "./unread_watch.ts";
 
 /** The names and numbers of a project's events, for its pages. */
 export class ProjectStream {

@@ -1,6 +1,5 @@
 import type { Context } from "hono";
-import type { AppEnv } from "../../routes/context.ts";
-import { callerOf } from "../../routes/caller.ts";
+import { type AppEnv, callerOf } from "../../routes/environment.ts";
 import {
   type EventStreams,
   STREAM_HEADERS,

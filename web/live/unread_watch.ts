@@ -1,9 +1,11 @@
+import { jsonLine } from "../../routes/event_streams.ts";
 import { foldCase } from "../../services/engines/irc/mod.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
 import type { Caller } from "../../services/people/identity/mod.ts";
 import type { Log } from "../../services/kernel/log.ts";
 import type { Scheduler } from "../../services/kernel/scheduler.ts";
-import { addressing } from "../parts/chat/robots.ts";
+import { sentMessage, type ShownMessage } from "../parts/chat/message.tsx";
+import { addressing, type SpeakerKind } from "../parts/chat/robots.ts";
 
 /** How often the counts are compared with those before, in milliseconds. */
 const STEP = 2000;
@@ -116,4 +118,14 @@ function without({ kind, channels, people }: UnreadNews, place: string) {
     people: people.filter((nick) => foldCase(nick) !== place),
   };
   return Object.assign(shown, { json: JSON.stringify([shown.channels, shown.people]) });
+}
+
+/** The event with what its reader has not read. It has no id, so a resumed stream is not moved. */
+export function unreadEvent({ channels, people }: UnreadNews): string {
+  return `event: unread\ndata: ${jsonLine({ channels, people })}`;
+}
+
+/** The event of a message. */
+export function messageEvent(message: ShownMessage, speaker: SpeakerKind): string {
+  return `id: ${message.id}\ndata: ${jsonLine(sentMessage(message, speaker))}`;
 }

@@ -8,10 +8,10 @@ import {
 } from "../../services/people/identity/mod.ts";
 import { tokenRequestSchema } from "../../services/people/identity/schemas.ts";
 import { definePage, type Leads, type View } from "../page.ts";
+import { PersonLink } from "../parts/account_name.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { ButtonForm, Form, TextField } from "../parts/form.tsx";
 import { Time } from "../parts/time.tsx";
-import { PersonLink } from "../parts/person_link.tsx";
 import { TokenList } from "../parts/token_list.tsx";
 import { endOf, ExpiryField, ScopeChoice, TokenLines } from "../parts/token_form.tsx";
 import type { Visit } from "../visit.ts";

@@ -1,4 +1,3 @@
-import { knownNames } from "../parts/known_names.ts";
 import { Hash } from "lucide-static";
 import type { ListedChannel, ListedConversation } from "../../services/chat/chats/mod.ts";
 import { Invalid } from "../../services/kernel/errors.ts";
@@ -6,7 +5,7 @@ import { countOf } from "../elements/chat_rules.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { plainText } from "../parts/chat/irc_text.tsx";
 import { channelPath } from "../parts/chat/written.ts";
-import { Form, TextField } from "../parts/form.tsx";
+import { Form, knownNames, TextField } from "../parts/form.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Empty } from "../parts/lists.tsx";
 import { Time } from "../parts/time.tsx";

@@ -1,8 +1,8 @@
-import { wordsOf } from "../parts/known_names.ts";
 import { Invalid, NotFound } from "../../services/kernel/errors.ts";
 import type { EventPage, LoggedEvent } from "../../services/engines/events/mod.ts";
 import { definePage, type View } from "../page.ts";
 import { EventSentence, type Titles } from "../parts/event_sentence.tsx";
+import { wordsOf } from "../parts/form.tsx";
 import { Empty } from "../parts/lists.tsx";
 import { Time } from "../parts/time.tsx";
 import { type Visit, withQuery } from "../visit.ts";

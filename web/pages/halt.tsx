@@ -1,10 +1,16 @@
-import { knownNames, wordsOf } from "../parts/known_names.ts";
-import { nextOf } from "../parts/next.ts";
 import { getHalt, haltAgents, resumeAgents } from "../../services/people/agents/halt_operations.ts";
 import { AGENT_TYPES } from "../../services/people/agents/mod.ts";
 import { Invalid } from "../../services/kernel/errors.ts";
 import { definePage, type Leads, type View } from "../page.ts";
-import { ButtonForm, Form, Select, TextField } from "../parts/form.tsx";
+import {
+  ButtonForm,
+  Form,
+  knownNames,
+  nextOf,
+  Select,
+  TextField,
+  wordsOf,
+} from "../parts/form.tsx";
 import { Pager, partOf } from "../parts/lists.tsx";
 import { Time } from "../parts/time.tsx";
 import type { Visit } from "../visit.ts";

@@ -1,8 +1,7 @@
-import { nextOf } from "../parts/next.ts";
 import { Forbidden, NotFound, Unauthorized } from "../../services/kernel/errors.ts";
 import { loginSchema } from "../../services/people/admins/schemas.ts";
 import { definePage, type Leads, type View } from "../page.ts";
-import { Form, TextField } from "../parts/form.tsx";
+import { Form, nextOf, TextField } from "../parts/form.tsx";
 import type { Visit } from "../visit.ts";
 
 /**

@@ -12,11 +12,11 @@ import { Invalid } from "../../services/kernel/errors.ts";
 import type { Account } from "../../services/people/identity/mod.ts";
 import { IRC_CLIENTS, loginLines } from "../../services/people/login_lines.ts";
 import { definePage, type Leads, type View } from "../page.ts";
+import { PersonLink } from "../parts/account_name.tsx";
 import { ConfirmForm, requireTypedName } from "../parts/confirm.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Field, Form } from "../parts/form.tsx";
 import { Empty, Pager, partOf, Search, searchOf } from "../parts/lists.tsx";
-import { PersonLink } from "../parts/person_link.tsx";
 import { Time } from "../parts/time.tsx";
 import type { Visit } from "../visit.ts";
 

@@ -1,7 +1,7 @@
 import { createProject } from "../../services/work/projects/admin_operations.ts";
 import { definePage, type Leads, type View } from "../page.ts";
+import { VISIBILITIES } from "../parts/choices.tsx";
 import { Form, Select, TextArea, TextField } from "../parts/form.tsx";
-import { VISIBILITIES } from "../parts/visibilities.ts";
 import type { Visit } from "../visit.ts";
 
 /** Makes a project, which is then filled by an import or by the first commit. */

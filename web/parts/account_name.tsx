@@ -27,3 +27,8 @@ function addressOf(
   const isKnown = isAdmin || held.members.has(account.id);
   return isKnown ? `/people/${encodeURIComponent(account.name)}` : null;
 }
+
+/** The name of a person or an admin, with a link to their page. */
+export function PersonLink({ name }: { readonly name: string }) {
+  return <a href={`/people/${encodeURIComponent(name)}`}>{name}</a>;
+}

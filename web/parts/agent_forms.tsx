@@ -1,7 +1,6 @@
-import { knownNames, wordsOf } from "./known_names.ts";
 import { AGENT_TYPES } from "../../services/people/agents/mod.ts";
 import type { Visit } from "../visit.ts";
-import { Form, Select, TextField } from "./form.tsx";
+import { Form, knownNames, Select, TextField, wordsOf } from "./form.tsx";
 
 /** The forms with which an admin makes agents, behind buttons. */
 export function NewAgentForms({ visit }: { readonly visit: Visit }) {

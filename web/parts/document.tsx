@@ -1,3 +1,5 @@
+import type { Context } from "hono";
+import { getCookie } from "hono/cookie";
 import {
   Activity,
   Bot,
@@ -15,8 +17,8 @@ import {
   Users,
   Workflow,
 } from "lucide-static";
+import type { AppEnv } from "../../routes/environment.ts";
 import type { View } from "../page.ts";
-import type { Theme } from "../theme.ts";
 import type { Assets } from "../assets.ts";
 import type { Visit } from "../visit.ts";
 import { OwnChannels } from "./chat/own_channels.tsx";
@@ -24,6 +26,18 @@ import { ButtonForm } from "./form.tsx";
 import { HaltButton, HaltNotice } from "./halt_button.tsx";
 import { Icon } from "./icon.tsx";
 import { ProjectBar } from "./project_bar.tsx";
+
+/** The cookie of the chosen theme, which is set by the page's own script too. */
+const THEME_COOKIE = "muster_theme";
+
+/** `auto` follows the system. */
+type Theme = "auto" | "light" | "dark";
+
+/** The theme that the person chose. */
+export function themeOf(context: Context<AppEnv>): Theme {
+  const chosen = getCookie(context, THEME_COOKIE);
+  return chosen === "light" || chosen === "dark" ? chosen : "auto";
+}
 
 /** The title of a view, with the name of its project: tabs of two projects look different. */
 function titleOf({ title, project }: View): string {

@@ -1,8 +1,8 @@
 import type { Child } from "hono/jsx";
 import type { LoggedEvent } from "../../services/engines/events/mod.ts";
-import { PersonLink } from "./person_link.tsx";
 import { encodePath } from "../addresses.ts";
 import { isByMuster, releaseVerb } from "../../services/oversight/notifications/mod.ts";
+import { PersonLink } from "./account_name.tsx";
 
 /** The data of an event, whose fields depend on its type. */
 type Data = Readonly<Record<string, unknown>>;

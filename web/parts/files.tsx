@@ -8,8 +8,7 @@ import type { ProjectAddresses } from "../addresses.ts";
 import type { CodeProject } from "../code_project.ts";
 import { Icon } from "./icon.tsx";
 import { Pager } from "./lists.tsx";
-import { type TextPart, textPart } from "./text_parts.ts";
-import { Prose } from "./prose.tsx";
+import { Prose, type TextPart, textPart } from "./prose.tsx";
 import { Time } from "./time.tsx";
 
 export type Tree = z.output<typeof treeSchema>;

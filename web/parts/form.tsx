@@ -168,3 +168,38 @@ export function Select({ visit, name, label, hint, options, value = "" }: {
     </Field>
   );
 }
+
+/**
+ * The page to which a form leads, from its field `next` or else the query: a path of this server,
+ * and never another site. A path that begins with two slashes names a host, and `/.//host` becomes
+ * one when it is resolved.
+ */
+export function nextOf(visit: Visit, otherwise = "/"): string {
+  const next = visit.form.get("next") ?? visit.query("next") ?? otherwise;
+  const url = URL.parse(String(next), visit.url);
+  const isHere = url !== null && url.origin === visit.url.origin && String(next).startsWith("/") &&
+    !url.pathname.startsWith("//");
+  return isHere ? url.pathname + url.search : otherwise;
+}
+
+/** Names that a field may be about. A person learns no more of them than the pages show anyway. */
+export const knownNames = {
+  agents: ({ services: { accounts } }: Visit): readonly string[] => accounts.names("agent"),
+
+  people: ({ services: { accounts }, isAdmin }: Visit): readonly string[] =>
+    isAdmin ? accounts.names("person", "admin") : [],
+
+  accounts: (visit: Visit): readonly string[] =>
+    [...knownNames.agents(visit), ...knownNames.people(visit)].sort(),
+
+  channels: ({ services: { bridge, chats }, caller, isAdmin }: Visit): readonly string[] =>
+    isAdmin ? bridge?.channels() ?? [] : chats.sidebar(caller, () => false).map(({ name }) => name),
+
+  projects: ({ services: { hosting }, isAdmin }: Visit): readonly string[] =>
+    isAdmin ? hosting.projects.all().map(({ project }) => project.slug) : [],
+};
+
+/** The words of a field, separated by commas or spaces. */
+export function wordsOf(text: string): string[] {
+  return text.split(/[\s,]+/).filter(Boolean);
+}

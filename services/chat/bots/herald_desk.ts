@@ -23,7 +23,7 @@ import {
   type ReadDelivery,
   readDelivery,
 } from "./herald_reading.ts";
-import type { HeraldSource, StoredNotice, StoredSource } from "./herald_schemas.ts";
+import type { HeraldSource, StoredNotice, StoredSource } from "./schemas.ts";
 
 /** Most notices that wait to be announced. */
 const MAX_WAITING = 256;
@@ -98,7 +98,7 @@ export class HeraldDesk {
     await this.#storing;
     await this.#deliveries.load();
     const state = this.#state;
-    const schemas = () => import("./herald_schemas.ts");
+    const schemas = () => import("./schemas.ts");
     this.#sources = await state.read("sources", async () => (await schemas()).sourcesSchema) ?? [];
     this.#waiting = await state.read("waiting", async () => (await schemas()).noticesSchema) ?? [];
     this.#isLoaded = true;

@@ -19,7 +19,7 @@ export {
 export type { BotCondition } from "./bot_runner.ts";
 export { Bots, type BotsOptions, type BotSummary, reportChannels } from "./bots.ts";
 export { type Accepted, HeraldDesk, requireDesk } from "./herald_desk.ts";
-export type { HeraldSource } from "./herald_schemas.ts";
+export type { HeraldSource } from "./schemas.ts";
 export { SOURCE_KINDS, type SourceKind } from "./herald_reading.ts";
 export {
   type AgentMail,

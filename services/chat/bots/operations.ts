@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Conflict, NotFound, TooMany, Unavailable } from "../../kernel/errors.ts";
 import { Created, serverOperation } from "../../people/identity/server_operation.ts";
 import { type HeraldDesk, requireDesk } from "./herald_desk.ts";
-import { acceptedSchema, heraldSourceSchema } from "./herald_schemas.ts";
+import { acceptedSchema, heraldSourceSchema } from "./schemas.ts";
 
 /** What the operations on herald call. */
 interface HeraldServices {

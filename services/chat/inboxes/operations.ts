@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Conflict, NotFound, TimedOut, TooMany, Unavailable } from "../../kernel/errors.ts";
 import { serverOperation, WithHeaders } from "../../people/identity/server_operation.ts";
-import { nickSchema, sinceSchema, spokenTextSchema } from "../messages/schemas.ts";
+import { clientIdSchema, nickSchema, sinceSchema, spokenTextSchema } from "../messages/schemas.ts";
 import { waitSchema, wholeNumber } from "../../kernel/validation/schemas.ts";
 import {
   acknowledgementOf,
@@ -13,7 +13,6 @@ import {
   type InboxDoor,
   type MessageFate,
 } from "./mod.ts";
-import { clientIdSchema } from "./schemas.ts";
 
 /** What the operations on messages to agents call. */
 interface MessageServices {

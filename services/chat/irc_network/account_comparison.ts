@@ -5,7 +5,7 @@ import type { Scheduler } from "../../kernel/scheduler.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
 import type { NameLocks } from "./name_leases.ts";
 import type { NetworkAccount, NetworkAccounts } from "./network.ts";
-import type { NetworkPassphrases } from "./passphrases.ts";
+import type { NetworkPassphrases } from "./network_accounts.ts";
 
 /** Entries compared at a time. */
 const PAGE = 500;

@@ -6,9 +6,8 @@ import { type Account, type AccountDirectory, sha256 } from "../../people/identi
 import { foldCase } from "../../engines/irc/mod.ts";
 import { BoundedMap } from "../../kernel/bounded_map.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
-import { belongsElsewhere, isForeign } from "./marks.ts";
 import type { NetworkAccount, NetworkAccounts, NetworkStatus } from "./network.ts";
-import type { NetworkPassphrases } from "./passphrases.ts";
+import { belongsElsewhere, isForeign, type NetworkPassphrases } from "./network_accounts.ts";
 
 /** How long a channel is assumed to be still unregistered. */
 const UNREGISTERED_MILLISECONDS = 60_000;

@@ -1,7 +1,6 @@
 import { Conflict, Invalid, NotFound, Unavailable } from "../../kernel/errors.ts";
 import { foldCase } from "../../engines/irc/mod.ts";
 import type { ErgoAnswer, ErgoApi } from "./ergo_api.ts";
-import { markOf, ownerIn } from "./marks.ts";
 import type {
   MissingRight,
   NetworkAccount,
@@ -9,6 +8,7 @@ import type {
   NetworkStatus,
   ServicesConsole,
 } from "./network.ts";
+import { markOf, ownerIn } from "./network_accounts.ts";
 
 /** The command that NickServ requires to confirm an erasure. */
 const CONFIRMATION = /\bERASE\s+\S+\s+([0-9A-Za-z]+)\s*$/;

@@ -7,7 +7,7 @@ import { Comparisons } from "./comparisons.ts";
 import { instanceIn, Ledger } from "./ledger.ts";
 import { NameLeases, NameLocks } from "./name_leases.ts";
 import type { NetworkAccounts } from "./network.ts";
-import { NetworkPassphrases } from "./passphrases.ts";
+import { NetworkPassphrases } from "./network_accounts.ts";
 import { NetworkProvisioning } from "./provisioning.ts";
 import { Rights } from "./rights.ts";
 import { AccountRepair } from "./account_repair.ts";

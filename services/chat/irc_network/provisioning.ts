@@ -4,11 +4,10 @@ import { Conflict, NotFound, Unavailable } from "../../kernel/errors.ts";
 import { type AccountDirectory, newSecret } from "../../people/identity/mod.ts";
 import type { AccountSync } from "./account_sync.ts";
 import { BLANK, type Ledger, type LedgerEntry } from "./ledger.ts";
-import { belongsElsewhere, isForeign } from "./marks.ts";
 import type { NameLocks } from "./name_leases.ts";
 import type { NetworkAccount, NetworkAccounts } from "./network.ts";
 import { NetworkChange } from "./network_change.ts";
-import type { NetworkPassphrases } from "./passphrases.ts";
+import { belongsElsewhere, isForeign, type NetworkPassphrases } from "./network_accounts.ts";
 import type { Rights } from "./rights.ts";
 import type { AccountRepair } from "./account_repair.ts";
 

@@ -5,8 +5,8 @@ import type { Log } from "../../kernel/log.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { IrcConsole, stripFormatting } from "./console.ts";
 import type { AccountInfo, ServicesDesk, ServicesDialect } from "./dialect.ts";
-import { markOf, ownerIn } from "./marks.ts";
 import type { MissingRight, NetworkAccount, NetworkAccounts, NetworkStatus } from "./network.ts";
+import { markOf, ownerIn } from "./network_accounts.ts";
 import { type Credentials, IrcSession, type SessionOptions, SessionRefused } from "./session.ts";
 
 /** Longest passphrase that fits the line that sends it. */

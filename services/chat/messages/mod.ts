@@ -2,7 +2,6 @@
  * Ordered, bounded logs of messages in memory, and how they are read: by time or id, with waiting.
  * A channel's log and an agent's log of what was addressed to it are of this kind.
  */
-export { ListTexts } from "./list_texts.ts";
 export {
   type Follower,
   type FollowerGroup,
@@ -19,6 +18,7 @@ export {
 export {
   checkQuery,
   isSought,
+  ListTexts,
   type MessageQuery,
   MessageReaders,
   type MessageSearch,

@@ -19,3 +19,6 @@ export const nickSchema = z.string().regex(NICK_PATTERN, {
 export const sinceSchema = z.string().min(1).optional().meta({
   description: "Only what came after this timestamp, or after the message of this id",
 });
+
+/** The sender's own id of a message. */
+export const clientIdSchema = z.string().min(1).max(128);

@@ -2,15 +2,16 @@ import type { Compilable, Kysely } from "kysely";
 import { Unavailable } from "../../kernel/errors.ts";
 import type { FollowedTable, ReadOnTable } from "./followed.ts";
 import type { NewEvent, Trim } from "./journal.ts";
-import type {
-  AppendedEvent,
-  Outcome,
-  SqlValue,
-  Statement,
-  WriteRequest,
-  WriteResponse,
+import {
+  type AppendedEvent,
+  Duplicate,
+  type Outcome,
+  type SqlValue,
+  type Statement,
+  Unchanged,
+  type WriteRequest,
+  type WriteResponse,
 } from "./protocol.ts";
-import { Duplicate, Unchanged } from "./refusal.ts";
 import type { Tables } from "./schema.ts";
 import type { Peers, Store, StoreWriter, Told } from "./store.ts";
 

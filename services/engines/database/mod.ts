@@ -13,11 +13,10 @@ export {
   verifyPostgresLog,
 } from "./open.ts";
 export { type PostgresSettings, readPostgresSettings } from "./postgres/settings.ts";
-export type { AppendedEvent, Statement } from "./protocol.ts";
+export { type AppendedEvent, Duplicate, type Statement, Unchanged } from "./protocol.ts";
 export type { PeerNotes, Peers, Told } from "./store.ts";
 export type { Tables } from "./schema.ts";
 export { writerPart } from "./writer.ts";
 export type { TransferOptions, TransferReport } from "./transfer/mod.ts";
 export { verifyLog } from "./sqlite_verification.ts";
 export type { LogReport } from "./verification.ts";
-export { Duplicate, Unchanged } from "./refusal.ts";

@@ -2,8 +2,13 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { BoundedMap } from "../../kernel/bounded_map.ts";
 import type { Part } from "../../kernel/threads/mod.ts";
 import { isLocked, isTrouble, rollBack } from "./sqlite/mod.ts";
-import type { OpenRequest, WireStatement, WriteRequest, WriteResponse } from "./protocol.ts";
-import { Undone } from "./refusal.ts";
+import {
+  type OpenRequest,
+  Undone,
+  type WireStatement,
+  type WriteRequest,
+  type WriteResponse,
+} from "./protocol.ts";
 import { SqliteJournal } from "./sqlite_journal.ts";
 
 /** SQLite's extended codes for a broken UNIQUE or PRIMARY KEY constraint. */

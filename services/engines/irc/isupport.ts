@@ -1,6 +1,6 @@
 import { ACCOUNT_MASK, EXTENDED_MASKS } from "./channels/mask.ts";
 import { channelModeLetters, MODES_PER_COMMAND, STATUSES } from "./channels/modes.ts";
-import { MONITORED_NICKS } from "./users/monitors.ts";
+import { MONITORED_NICKS } from "./users/nicks.ts";
 import { CHANNEL_LENGTH, NICK_LENGTH, REALNAME_LENGTH, USER_LENGTH } from "./protocol/names.ts";
 import type { ServerState } from "./state.ts";
 

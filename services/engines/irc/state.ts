@@ -20,8 +20,7 @@ import { MessageHead, type MessageText, Outbound, type OutboundTags } from "./ou
 import { Cap } from "./protocol/capabilities.ts";
 import { foldCase } from "./protocol/names.ts";
 import { type Numeric, RPL_MONOFFLINE, RPL_MONONLINE } from "./protocol/numerics.ts";
-import { FormerUsers } from "./users/former_users.ts";
-import { Monitors } from "./users/monitors.ts";
+import { FormerUsers, Monitors } from "./users/nicks.ts";
 import { newVirtualClient } from "./users/virtual_client.ts";
 import { Channel, type Client, type Counters, newCounters } from "./members.ts";
 

@@ -1,7 +1,6 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
-import type { Part } from "./part.ts";
-import type { ThreadParts, WireMessage } from "./shared_thread.ts";
+import type { Part, ThreadParts, WireMessage } from "./shared_thread.ts";
 
 /** Runs parts on the thread of a worker. */
 export function serveParts<Name extends string>(parts: ThreadParts<Name>): void {

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { FORGING, isLine } from "../line.ts";
-import { isVisible } from "../words.ts";
+import { FORGING, isLine, isVisible } from "../words.ts";
 
 /**
  * Refuses halves of surrogate pairs. Artifacts and databases hold whole characters alone: another

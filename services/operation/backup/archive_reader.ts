@@ -1,4 +1,4 @@
-import { BackupError } from "./errors.ts";
+import { BackupError } from "./names.ts";
 import { BLOCK, padding, readTarHeader, type TarEntry } from "./tar.ts";
 
 /** The first bytes of a file that gzip compressed. */

@@ -1,7 +1,7 @@
 import { headerOf } from "./archive_target.ts";
 import type { Folders } from "./contents.ts";
-import { BackupError } from "./errors.ts";
 import type { Manifest, StoredFile } from "./manifest.ts";
+import { BackupError } from "./names.ts";
 import { Snapshots } from "./snapshots.ts";
 import type { BackupTarget } from "./target.ts";
 

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { isDatabase } from "../../engines/database/sqlite/mod.ts";
-import { BackupError } from "./errors.ts";
-import { isExcluded, isStorable } from "./names.ts";
+import { BackupError, isExcluded, isStorable } from "./names.ts";
 
 /** The folders of a muster. */
 export interface Folders {

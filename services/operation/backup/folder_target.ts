@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { FolderLock, FolderLockError } from "../../engines/database/sqlite/mod.ts";
-import { BackupError } from "./errors.ts";
 import { type Manifest, manifestSchema, type StoredFile } from "./manifest.ts";
+import { BackupError } from "./names.ts";
 import { type BackupTarget, explainDisk, hashing, type NewFile, writeAll } from "./target.ts";
 import { renameSynced, syncFolder } from "../../kernel/files.ts";
 

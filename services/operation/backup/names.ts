@@ -1,4 +1,7 @@
-import { BackupError } from "./errors.ts";
+/** A backup or a restore cannot be made; the message says why in one sentence. */
+export class BackupError extends Error {
+  override readonly name = "BackupError";
+}
 
 /** Longest name of a file in a backup, in UTF-16 units. */
 const MAX_NAME = 255;

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { type Folders, PROJECTS } from "./contents.ts";
-import { BackupError } from "./errors.ts";
+import { BackupError } from "./names.ts";
 import { explainDisk } from "./target.ts";
 import { renameSynced, syncFolder } from "../../kernel/files.ts";
 

@@ -5,7 +5,7 @@ import {
   HISTORY_JOURNAL,
   type SourceFile,
 } from "./contents.ts";
-import { BackupError } from "./errors.ts";
+import { BackupError } from "./names.ts";
 import { readParts, SqliteSnapshot } from "./sqlite_snapshot.ts";
 import type { Manifest, StoredFile } from "./manifest.ts";
 import type { BackupTarget, NewFile } from "./target.ts";

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { z } from "zod";
 import { ArchiveReader, openArchive } from "./archive_reader.ts";
-import { BackupError } from "./errors.ts";
 import { backupsIn, OBJECTS, readManifest } from "./folder_target.ts";
 import {
   FORMAT,
@@ -12,6 +11,7 @@ import {
   manifestSchema,
   type StoredFile,
 } from "./manifest.ts";
+import { BackupError } from "./names.ts";
 
 /** Longest manifest, in bytes; a file takes about 200. */
 const MAX_MANIFEST = 256 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { reasonOfSqlite } from "../../engines/database/sqlite/mod.ts";
-import { BackupError } from "./errors.ts";
+import { BackupError } from "./names.ts";
 
 /** How long a snapshot waits for another program's lock, in milliseconds. */
 const BUSY_TIMEOUT = 5000;

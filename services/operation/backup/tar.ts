@@ -3,7 +3,7 @@
  *
  * @see {@link https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html#tag_20_92_13_06}
  */
-import { BackupError } from "./errors.ts";
+import { BackupError } from "./names.ts";
 
 export const BLOCK = 512;
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { BackupError } from "./errors.ts";
 import type { Manifest, StoredFile } from "./manifest.ts";
+import { BackupError } from "./names.ts";
 
 /** A file that a backup writes. */
 export interface NewFile {

@@ -1,3 +1,4 @@
+import { syncFolder, writeSynced } from "../../kernel/files.ts";
 import type { Config, DataFolder } from "../config/mod.ts";
 import {
   type Database,
@@ -10,7 +11,6 @@ import {
 } from "../../engines/database/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import type { SharedThread } from "../../kernel/threads/mod.ts";
-import { readPairing, writePairing } from "./pairing.ts";
 
 /** The app database, if it is a SQLite file. */
 export const SQLITE_FILE = "muster.db";
@@ -91,4 +91,28 @@ async function settleProjects(database: Database, node: string): Promise<void> {
   const settling = database.tables.updateTable("projects").set({ home: node })
     .where("home", "is", null);
   await database.commit({ statements: [statement(settling)] });
+}
+
+/** Names the database of PostgreSQL that belongs to the data folder, by its instance. */
+const PAIRING_FILE = "postgres";
+
+/** The instance of the database that belongs to a data folder; null if that is a SQLite file. */
+export function readPairing(folder: DataFolder): string | null {
+  try {
+    return Deno.readTextFileSync(folder.file(PAIRING_FILE)).trim();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  }
+}
+
+/** Ties a data folder to a database of PostgreSQL, on disk. */
+export async function writePairing(folder: DataFolder, instance: string): Promise<void> {
+  await writeSynced(folder.file(PAIRING_FILE), `${instance}\n`);
+  await syncFolder(folder.path);
+}
+
+/** Lets the database of a data folder be a SQLite file again. */
+export function removePairing(folder: DataFolder): void {
+  Deno.removeSync(folder.file(PAIRING_FILE));
 }

@@ -3,8 +3,7 @@ import { openEmbedded } from "./embedded.ts";
 import type { IrcListeners } from "./irc_listeners.ts";
 import type { Certificate, DaemonOptions } from "./options.ts";
 import { type Services, startServices } from "./services.ts";
-import { startStorageWorker } from "./storage.ts";
-import { openStores, retentionOf } from "./stores.ts";
+import { openStores, retentionOf, startStorageWorker } from "./stores.ts";
 
 /** The services, running. */
 export interface Daemon {

@@ -38,10 +38,15 @@ import {
 import { type ChannelStanding, foldCase, type UserIdentity } from "../../engines/irc/mod.ts";
 import { ReadMarkers } from "../../chat/irc_server/mod.ts";
 import type { IrcHost } from "./irc_host.ts";
-import { networkSpeakers } from "./irc_speakers.ts";
 import { NetworkCommands } from "./network_commands.ts";
 import { StartError } from "./options.ts";
-import { accountRate, openAgentDirectory, openPeople, type People } from "./people.ts";
+import {
+  accountRate,
+  networkSpeakers,
+  openAgentDirectory,
+  openPeople,
+  type People,
+} from "./people.ts";
 import type { Stores } from "./stores.ts";
 import type { UserDirectory } from "../../chat/irc_server/virtual_users/mod.ts";
 

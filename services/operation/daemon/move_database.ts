@@ -13,8 +13,7 @@ import {
 } from "../../engines/database/mod.ts";
 import { fileStamp, renameSynced } from "../../kernel/files.ts";
 import { readKeyFile } from "../../people/identity/mod.ts";
-import { SQLITE_FILE } from "./app_database.ts";
-import { readPairing, removePairing, writePairing } from "./pairing.ts";
+import { readPairing, removePairing, SQLITE_FILE, writePairing } from "./app_database.ts";
 
 export interface MoveOptions {
   /** The data folder, which nobody else uses. */

@@ -35,10 +35,9 @@ import {
   VirtualUsers,
 } from "../../chat/irc_server/virtual_users/mod.ts";
 import { bridgeNickOf, type Config } from "../config/mod.ts";
-import type { IdentityServices } from "../../people/identity/mod.ts";
-import type { IrcObserver, ObservedMessage } from "../../engines/irc/mod.ts";
+import type { AccountDirectory, IdentityServices } from "../../people/identity/mod.ts";
+import { foldCase, type IrcObserver, type ObservedMessage } from "../../engines/irc/mod.ts";
 import { IrcModeration } from "../../chat/irc_server/mod.ts";
-import type { IrcSpeakers } from "./irc_speakers.ts";
 import { loginLimits, retentionOf, type Stores } from "./stores.ts";
 
 /** The agents, who of them is halted, and how much each may say. */
@@ -306,4 +305,24 @@ async function openInboxes(
   leadership.add(inboxes);
   started.defer(() => inboxes.stop());
   return inboxes;
+}
+
+/** Finds the account whose rights a login to IRC gives, by the name of the login. */
+type IrcSpeakers = Pick<AccountDirectory, "find">;
+
+/**
+ * The accounts that a login on an existing network proves. muster made those of agents and people
+ * there. It made none for its admins, so the name of one may be anybody's on the network: it counts
+ * only if the configuration lists it.
+ *
+ * @param admins the names of `irc.admins`
+ */
+export function networkSpeakers(accounts: IrcSpeakers, admins: readonly string[]): IrcSpeakers {
+  const listed = new Set(admins.map(foldCase));
+  return {
+    find(name) {
+      const account = accounts.find(name);
+      return account?.kind === "admin" && !listed.has(foldCase(name)) ? null : account;
+    },
+  };
 }

@@ -1,10 +1,10 @@
 import { SPEAKER_TAG } from "../../chat/bridge/mod.ts";
 import { forgetStoredInboxes } from "../../chat/inboxes/mod.ts";
 import { type Config, DataFolder } from "../config/mod.ts";
-import type { Database } from "../../engines/database/mod.ts";
+import { type Database, writerPart } from "../../engines/database/mod.ts";
 import { type EventServices, openEvents } from "../../engines/events/mod.ts";
 import { FreeSpace } from "../../kernel/files.ts";
-import { HistoryArchive, type Retention } from "../../chat/irc_server/history/mod.ts";
+import { archivePart, HistoryArchive, type Retention } from "../../chat/irc_server/history/mod.ts";
 import { type IdentityServices, openIdentity, openKeyFile } from "../../people/identity/mod.ts";
 import type { Log } from "../../kernel/log.ts";
 import {
@@ -22,8 +22,19 @@ import { openAppDatabase } from "./app_database.ts";
 import { startLeading } from "./leading.ts";
 import { openNodeKeys, settleNodeKeys } from "./node_keys.ts";
 import type { DaemonOptions } from "./options.ts";
-import { STORAGE_PARTS } from "./storage.ts";
 import { requireWhole } from "./whole_folder.ts";
+
+/** What shares a thread: the writer of the app database, and the file of the history. */
+const STORAGE_PARTS = { database: writerPart, history: archivePart };
+
+/** Also what the worker serves. */
+export type StorageParts = typeof STORAGE_PARTS;
+
+/** Starts the worker of the parts. */
+export function startStorageWorker(): Worker {
+  const url = new URL("./storage_worker.ts", import.meta.url);
+  return new Worker(url, { type: "module", name: "storage" });
+}
 
 /** The data folder, the databases and identity, on which all other services depend. */
 export interface Stores {

@@ -2,8 +2,7 @@ import { basename, dirname, join } from "node:path";
 import type { Config, DataFolder } from "../config/mod.ts";
 import { DatabaseError, readPostgres, readPostgresSettings } from "../../engines/database/mod.ts";
 import { readDatabase } from "../../engines/database/sqlite/mod.ts";
-import { SQLITE_FILE } from "./app_database.ts";
-import { readPairing } from "./pairing.ts";
+import { readPairing, SQLITE_FILE } from "./app_database.ts";
 
 /** A SQLite file of this size or less has at most its head: its tables are in its log, or nowhere. */
 const ONE_PAGE = 4096;

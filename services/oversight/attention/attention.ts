@@ -23,7 +23,6 @@ import {
   type BoardSources,
   makeBoard,
 } from "./agent_board.ts";
-import { workloadOf } from "./workload.ts";
 import { BranchTips, isForPeople, RecentEvents, TicketTitles } from "./memory.ts";
 
 /** Most entries of each list of what waits. */
@@ -464,4 +463,26 @@ export interface FailedCheck extends InProject {
   readonly reporter: string;
   /** Unix milliseconds. */
   readonly updatedAt: number;
+}
+
+/**
+ * What an account works on in all projects: its claims from memory, its active workspaces and open
+ * reviews in one query each.
+ *
+ * @param key of the account
+ * @param limit most entries of each list
+ */
+export async function workloadOf(
+  { claims, workspaces, reviews }: Pick<ReviewServices, "reviews"> & {
+    readonly claims: Pick<Claims, "heldBy">;
+    readonly workspaces: Pick<Workspaces, "activeOf">;
+  },
+  key: string,
+  limit: number,
+) {
+  const [opened, asked] = await Promise.all([
+    workspaces.activeOf(key, limit),
+    reviews.store.openBy(key, limit),
+  ]);
+  return { claims: claims.heldBy(key).slice(0, limit), workspaces: opened, reviews: asked };
 }

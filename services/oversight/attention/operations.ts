@@ -13,7 +13,7 @@ import {
 import type { Review, ReviewServices } from "../../work/reviews/mod.ts";
 import type { Claims } from "../../work/tickets/mod.ts";
 import type { Workspaces } from "../../work/workspaces/mod.ts";
-import { workloadOf } from "./workload.ts";
+import { workloadOf } from "./attention.ts";
 
 /** Most projects that one answer looks at, and most entries of each of its lists. */
 const MAX_PROJECTS = 50;

@@ -2,7 +2,7 @@
 /// <reference lib="deno.worker" />
 import { argon2id, argon2Verify } from "hash-wasm";
 import { serveCalls } from "../../kernel/serve_calls.ts";
-import { giveWay } from "./thread_priority.ts";
+import { giveWay } from "../../kernel/thread_priority.ts";
 import type { PasswordAnswer, PasswordRequest } from "./passwords.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isLine } from "../../kernel/line.ts";
+import { isLine } from "../../kernel/words.ts";
 import { pageFields } from "../projects/schemas.ts";
 import { whole } from "../../kernel/validation/schemas.ts";
 

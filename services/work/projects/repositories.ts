@@ -7,8 +7,8 @@ import type {
   OpenWork,
   PooledRepository,
   PoolLoad,
-  RepositoryPool,
 } from "../../engines/fossil/mod.ts";
+import { startThread } from "../../kernel/worker_pool.ts";
 import { type Caller, originOf } from "../../people/identity/mod.ts";
 import { Semaphore } from "../../kernel/semaphore.ts";
 import type { Log } from "../../kernel/log.ts";
@@ -22,7 +22,6 @@ import { projectEvent } from "./events.ts";
 import type { ProjectHomes } from "./homes.ts";
 import { Intentions, type RegisteredKind, type Stamp } from "./intentions.ts";
 import { OlderCopies } from "./older_copies.ts";
-import { openPool } from "./pool.ts";
 import { StorageQuotas } from "./quotas.ts";
 import { markOf, type ReceptionObserver } from "./reception.ts";
 import { ReceivedPlaces } from "./received_places.ts";
@@ -32,7 +31,7 @@ import { Reconciliation } from "./reconciliation.ts";
 import { Takeovers } from "./takeovers.ts";
 import { BoundedMap } from "../../kernel/bounded_map.ts";
 import { stateOfFileNow } from "./file_states.ts";
-import { searchIndexPath } from "../../engines/fossil/front/mod.ts";
+import { RepositoryPool, searchIndexPath } from "../../engines/fossil/front/mod.ts";
 
 /** The writes of one project: one at a time, and so many that wait. */
 const WRITES = {
@@ -554,4 +553,13 @@ class SearchIndexes {
       this.#waiting.delete(project.id);
     }
   }
+}
+
+/** Opens a pool that logs what does not end in time. */
+function openPool(log: Log): RepositoryPool {
+  return new RepositoryPool({
+    startThread,
+    onStuck: (call) =>
+      log.warn("A call of a repository did not end in time; its worker is ended", { ...call }),
+  });
 }

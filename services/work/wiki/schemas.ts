@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { TEXT_BOUNDS } from "../../engines/fossil/front/mod.ts";
-import { isLine } from "../../kernel/line.ts";
 import { pageFields, timestampSchema } from "../projects/schemas.ts";
 import { lineSchema, whole } from "../../kernel/validation/schemas.ts";
-import { isVisible } from "../../kernel/words.ts";
+import { isLine, isVisible } from "../../kernel/words.ts";
 
 /** The markups of a page, under the names that Fossil stores. */
 export const MIMETYPES = ["text/x-markdown", "text/x-fossil-wiki", "text/plain"] as const;

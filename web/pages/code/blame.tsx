@@ -3,9 +3,14 @@ import type { z } from "zod";
 import { getBlame } from "../../../services/work/code/operations.ts";
 import type { blameSchema } from "../../../services/work/code/schemas.ts";
 import { definePage, type View } from "../../page.ts";
-import { GoToLine, LineNumber, LinePager } from "../../parts/code.tsx";
+import {
+  GoToLine,
+  type Highlighted,
+  highlightFile,
+  LineNumber,
+  LinePager,
+} from "../../parts/code.tsx";
 import { PathLinks, readNames, shortName, Switcher } from "../../parts/files.tsx";
-import { type Highlighted, highlightFile } from "../../parts/highlight.ts";
 import { Time } from "../../parts/time.tsx";
 import { CodeProject } from "../../code_project.ts";
 import { type Visit, withQuery } from "../../visit.ts";

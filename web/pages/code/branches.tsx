@@ -2,11 +2,11 @@ import { listBranches } from "../../../services/work/code/operations.ts";
 import { shownText } from "../../../services/engines/fossil/front/mod.ts";
 import { getProject } from "../../../services/work/projects/operations.ts";
 import { definePage, type View } from "../../page.ts";
-import { BranchPurpose } from "../../parts/branch_purpose.tsx";
 import { type Branches, CheckinLink, hasAddress } from "../../parts/files.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { Time } from "../../parts/time.tsx";
 import { CodeProject } from "../../code_project.ts";
+import { BranchPurpose } from "../../parts/work_badges.tsx";
 import type { Visit } from "../../visit.ts";
 
 /** The branches of a project, open and closed. */

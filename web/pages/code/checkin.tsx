@@ -5,12 +5,12 @@ import type { CheckinStatus } from "../../../services/work/checks/schemas.ts";
 import { getCheckin } from "../../../services/work/code/operations.ts";
 import type { checkinDetailSchema } from "../../../services/work/code/schemas.ts";
 import { definePage, type View } from "../../page.ts";
-import { BranchPurpose } from "../../parts/branch_purpose.tsx";
 import { DiffPart, layoutOf, patchOf, readDiff } from "../../parts/diff_page.tsx";
 import { CheckinLink, firstLine } from "../../parts/files.tsx";
 import { PublicHead } from "../../parts/public_head.tsx";
 import { Time } from "../../parts/time.tsx";
 import { CodeProject } from "../../code_project.ts";
+import { BranchPurpose } from "../../parts/work_badges.tsx";
 import { type Visit, withQuery } from "../../visit.ts";
 
 /** A check-in: its message, where it stands, and what it changes. */

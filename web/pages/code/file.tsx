@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { getFileHistory, getFileLines } from "../../../services/work/code/operations.ts";
 import type { fileLinesSchema, historySchema } from "../../../services/work/code/schemas.ts";
 import { definePage, type View } from "../../page.ts";
-import { CodeLines, GoToLine, LinePager, sizeOf } from "../../parts/code.tsx";
+import { CodeLines, GoToLine, highlightFile, LinePager, sizeOf } from "../../parts/code.tsx";
 import {
   CheckinLink,
   firstLine,
@@ -14,7 +14,6 @@ import {
   shortName,
   Switcher,
 } from "../../parts/files.tsx";
-import { highlightFile } from "../../parts/highlight.ts";
 import { PublicHead } from "../../parts/public_head.tsx";
 import { Time } from "../../parts/time.tsx";
 import { CodeProject } from "../../code_project.ts";

@@ -3,7 +3,7 @@ import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { Form, TextField } from "../../parts/form.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
-import { Preview } from "../../parts/preview.tsx";
+import { Preview } from "../../parts/prose.tsx";
 import { Time } from "../../parts/time.tsx";
 import { openProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";

@@ -1,5 +1,5 @@
+import { MARKUPS } from "../../parts/choices.tsx";
 import { Select, TextArea } from "../../parts/form.tsx";
-import { MARKUPS } from "../../parts/markups.ts";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 

@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import type { technoteSchema } from "../../../services/work/technotes/schemas.ts";
+import { MARKUPS } from "../../parts/choices.tsx";
 import { Form, Select, TextArea, TextField } from "../../parts/form.tsx";
-import { MARKUPS } from "../../parts/markups.ts";
-import { Preview } from "../../parts/preview.tsx";
+import { Preview } from "../../parts/prose.tsx";
 import type { Visit } from "../../visit.ts";
 import { enteredPost } from "./post_form.tsx";
 

@@ -2,7 +2,7 @@ import { getCheckin } from "../../../services/work/code/operations.ts";
 import { Conflict, Invalid, NotFound } from "../../../services/kernel/errors.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Form, Select, TextArea, TextField } from "../../parts/form.tsx";
-import { Preview } from "../../parts/preview.tsx";
+import { Preview } from "../../parts/prose.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
 import {

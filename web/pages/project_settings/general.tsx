@@ -1,9 +1,8 @@
-import { knownNames } from "../../parts/known_names.ts";
+import { VISIBILITIES } from "../../parts/choices.tsx";
 import { type Project, viewOf } from "../../../services/work/projects/mod.ts";
 import { changeProject, deleteProject } from "../../../services/work/projects/admin_operations.ts";
 import { ConfirmForm, requireTypedName } from "../../parts/confirm.tsx";
-import { ButtonForm, Form, Select, TextArea, TextField } from "../../parts/form.tsx";
-import { VISIBILITIES } from "../../parts/visibilities.ts";
+import { ButtonForm, Form, knownNames, Select, TextArea, TextField } from "../../parts/form.tsx";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 import { definePart } from "./part.ts";

@@ -1,10 +1,9 @@
-import { knownNames } from "../../parts/known_names.ts";
 import {
   removeProjectMember,
   setProjectMember,
 } from "../../../services/work/projects/admin_operations.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
-import { Form, Select, TextField } from "../../parts/form.tsx";
+import { Form, knownNames, Select, TextField } from "../../parts/form.tsx";
 import { Empty, Pager, partOf, Search, searchOf } from "../../parts/lists.tsx";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";

@@ -1,7 +1,6 @@
 import type { Child } from "hono/jsx";
 import { Forbidden, NotFound } from "../../../services/kernel/errors.ts";
 import { type Action, definePage, type View } from "../../page.ts";
-import { requireAdmin } from "../../parts/require_admin.ts";
 import { openManagedProject, type OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 import { general } from "./general.tsx";
@@ -14,6 +13,15 @@ import { repository } from "./repository.tsx";
 import { ticketFields } from "./ticket_fields.tsx";
 import { tokens } from "./tokens.tsx";
 import { webhooks } from "./webhooks.tsx";
+
+/**
+ * Refuses a form of a page that people may see and only admins may change.
+ *
+ * @throws Forbidden
+ */
+function requireAdmin({ isAdmin }: Pick<Visit, "isAdmin">): void {
+  if (!isAdmin) throw new Forbidden("Only admins may do this");
+}
 
 /** The parts of the settings, by the last part of their address. */
 const PARTS: Readonly<Record<string, SettingsPart>> = {

@@ -1,4 +1,4 @@
-import { chosenEvents, EventChoice } from "../../parts/event_choice.tsx";
+import { chosenEvents, EventChoice } from "../../parts/choices.tsx";
 import type {
   DeliveryView,
   IssuedWebhook,

@@ -1,6 +1,6 @@
 import * as reviews from "../../../services/work/reviews/operations.ts";
-import { wordsOf } from "../../parts/known_names.ts";
 import type { Leads } from "../../page.ts";
+import { wordsOf } from "../../parts/form.tsx";
 import type { Visit } from "../../visit.ts";
 
 /** Where the review of a page is: in which project, and its number. */

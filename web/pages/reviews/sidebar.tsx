@@ -1,7 +1,6 @@
 import { awaitedReporters } from "../../../services/work/protection/mod.ts";
 import { AccountName } from "../../parts/account_name.tsx";
-import { knownNames } from "../../parts/known_names.ts";
-import { ButtonForm, Form, TextField } from "../../parts/form.tsx";
+import { ButtonForm, Form, knownNames, TextField } from "../../parts/form.tsx";
 import { Time } from "../../parts/time.tsx";
 import { changesSince } from "./next_step.tsx";
 import type { ReviewProps } from "./props.ts";

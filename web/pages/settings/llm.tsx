@@ -2,9 +2,8 @@ import type { Backend, KnownProvider } from "../../../services/models/llm/mod.ts
 import * as api from "../../../services/models/llm/operations.ts";
 import { completionRequestSchema } from "../../../services/models/llm/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
-import { wordsOf } from "../../parts/known_names.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
-import { Field, Form, TextField } from "../../parts/form.tsx";
+import { Field, Form, TextField, wordsOf } from "../../parts/form.tsx";
 import { Empty } from "../../parts/lists.tsx";
 import { BackendCard } from "../../parts/llm_backend.tsx";
 import { SettingsFrame } from "../../parts/settings_frame.tsx";

@@ -1,4 +1,3 @@
-import { knownNames } from "../../parts/known_names.ts";
 import { type IssuedToken, SCOPES, type Token } from "../../../services/people/identity/mod.ts";
 import {
   createToken,
@@ -8,7 +7,7 @@ import {
 import { definePage, type Leads, type View } from "../../page.ts";
 import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Copyable } from "../../parts/copy.tsx";
-import { Form, TextField } from "../../parts/form.tsx";
+import { Form, knownNames, TextField } from "../../parts/form.tsx";
 import { Pager, partOf, Search, searchOf } from "../../parts/lists.tsx";
 import { SettingsFrame } from "../../parts/settings_frame.tsx";
 import { endOf, ExpiryField, ScopeChoice, TokenLines } from "../../parts/token_form.tsx";

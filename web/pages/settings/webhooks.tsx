@@ -3,7 +3,7 @@ import {
   createServerWebhook,
   listServerWebhooks,
 } from "../../../services/work/webhooks/server_operations.ts";
-import { chosenEvents, EventChoice } from "../../parts/event_choice.tsx";
+import { chosenEvents, EventChoice } from "../../parts/choices.tsx";
 import { definePage, type View } from "../../page.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { Form, TextField } from "../../parts/form.tsx";

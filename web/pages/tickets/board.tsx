@@ -1,10 +1,9 @@
 import { Form } from "../../parts/form.tsx";
 import { Empty } from "../../parts/lists.tsx";
-import { TicketHolder, TicketWords } from "../../parts/ticket_badges.tsx";
+import { holdingOf, TicketHolder, TicketWords } from "../../parts/ticket_badges.tsx";
 import type { OpenProject } from "../../project.ts";
 import { type Query, type Visit, withQuery } from "../../visit.ts";
 import { listTickets } from "../../../services/work/tickets/operations.ts";
-import { holdingOf } from "./holding.ts";
 import type { z } from "zod";
 import type { ticketListSchema } from "../../../services/work/tickets/schemas.ts";
 import { WORDS } from "../../parts/ticket_words.ts";

@@ -4,12 +4,17 @@ import { definePage, type Leads, type View } from "../../page.ts";
 import { Filters, linkWith, SearchFilter, Segments, SelectFilter } from "../../parts/filters.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
-import { TicketHolder, TicketStatus, TicketWords } from "../../parts/ticket_badges.tsx";
+import {
+  type Holding,
+  holdingOf,
+  TicketHolder,
+  TicketStatus,
+  TicketWords,
+} from "../../parts/ticket_badges.tsx";
 import { Time } from "../../parts/time.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
 import { type Query, type Visit, withQuery } from "../../visit.ts";
 import { Board, type ListedTicket, type TicketListAnswer } from "./board.tsx";
-import { type Holding, holdingOf } from "./holding.ts";
 import { choicesOf } from "../../parts/ticket_words.ts";
 
 const PER_PAGE = 50;

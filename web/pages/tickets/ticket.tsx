@@ -7,18 +7,23 @@ import { shownText } from "../../../services/engines/fossil/front/mod.ts";
 import * as tickets from "../../../services/work/tickets/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
+import { MARKUPS } from "../../parts/choices.tsx";
 import { ButtonForm, Form, Select, TextArea } from "../../parts/form.tsx";
 import { Pager } from "../../parts/lists.tsx";
-import { TicketHolder, TicketStatus, TicketWords } from "../../parts/ticket_badges.tsx";
+import {
+  type Holding,
+  holdingOf,
+  TicketHolder,
+  TicketStatus,
+  TicketWords,
+} from "../../parts/ticket_badges.tsx";
 import { readable } from "../../parts/ticket_words.ts";
-import { MARKUPS } from "../../parts/markups.ts";
 import { ThreadProse, threadTexts } from "../../parts/thread_texts.tsx";
 import { Time } from "../../parts/time.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
 import { Activity, type ClaimNews, commentsIn, newsOf, type TicketChanges } from "./activity.tsx";
 import { customFieldsOf, readFields, type Ticket, TicketForm, valuesOf } from "./fields.tsx";
-import { type Holding, holdingOf } from "./holding.ts";
 
 type Reviews = z.output<typeof reviewListSchema>["reviews"];
 type Workspaces = z.output<typeof workspaceListSchema>["workspaces"];

@@ -5,12 +5,10 @@ import type { pageSchema, wikiHistorySchema } from "../../../services/work/wiki/
 import { NotFound } from "../../../services/kernel/errors.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
+import { MARKUPS } from "../../parts/choices.tsx";
 import { ButtonForm, Form, Select, TextArea, TextField } from "../../parts/form.tsx";
 import { Pager } from "../../parts/lists.tsx";
-import { MARKUPS } from "../../parts/markups.ts";
-import { Preview } from "../../parts/preview.tsx";
-import { Prose } from "../../parts/prose.tsx";
-import { textPart } from "../../parts/text_parts.ts";
+import { Preview, Prose, textPart } from "../../parts/prose.tsx";
 import { Time } from "../../parts/time.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
 import { type Visit, withQuery } from "../../visit.ts";

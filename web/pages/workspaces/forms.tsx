@@ -1,5 +1,4 @@
-import { knownNames } from "../../parts/known_names.ts";
-import { ButtonForm, Form, TextArea, TextField } from "../../parts/form.tsx";
+import { ButtonForm, Form, knownNames, TextArea, TextField } from "../../parts/form.tsx";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 import type { z } from "zod";

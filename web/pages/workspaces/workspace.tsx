@@ -1,5 +1,4 @@
 import { AccountName } from "../../parts/account_name.tsx";
-import { wordsOf } from "../../parts/known_names.ts";
 import type { z } from "zod";
 import { getTimeline } from "../../../services/work/code/operations.ts";
 import type { timelineSchema } from "../../../services/work/code/schemas.ts";
@@ -7,6 +6,7 @@ import { createReview, listReviews } from "../../../services/work/reviews/operat
 import * as workspaces from "../../../services/work/workspaces/operations.ts";
 import type { overlapsSchema } from "../../../services/work/workspaces/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
+import { wordsOf } from "../../parts/form.tsx";
 import { Time } from "../../parts/time.tsx";
 import { WorkStatus } from "../../parts/work_badges.tsx";
 import { type OpenProject, openProject } from "../../project.ts";

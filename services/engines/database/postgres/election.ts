@@ -5,11 +5,11 @@ import {
   LEADER,
   leading,
   LEASE_MILLISECONDS,
+  type LeaseClock,
   MARGIN_MILLISECONDS,
   resigning,
   RUNNING,
 } from "./lease.ts";
-import type { LeaseClock } from "./lease_clock.ts";
 
 /** How often to look which nodes run, in milliseconds. */
 const SURVEY_MILLISECONDS = 1_000;

@@ -13,12 +13,12 @@ import {
   CLOCK,
   ending,
   LEASE_MILLISECONDS,
+  LeaseClock,
   MARGIN_MILLISECONDS,
   renewal,
   resigning,
   stillLeading,
 } from "./lease.ts";
-import { LeaseClock } from "./lease_clock.ts";
 import { type Commit, type Found, isAwaited, LOOK, OTHERS, type ToldCommit } from "./messages.ts";
 import { Telling } from "./telling.ts";
 import { LOG_LOCK } from "./postgres_journal.ts";

@@ -1,3 +1,4 @@
+import type { ChainedRow } from "../chain.ts";
 import {
   type ChainPosition,
   type Checkpoint,
@@ -11,7 +12,6 @@ import {
 } from "../journal.ts";
 import type { AppendedEvent, SqlValue } from "../protocol.ts";
 import { type Query, type QueryOutcome, storable } from "./connection.ts";
-import { projectOf } from "./event_project.ts";
 import type { WritingSession } from "./session.ts";
 
 /**
@@ -141,4 +141,11 @@ function withTexts(event: NewEvent): NewEvent {
 
 function placeOf(row: Record<string, unknown>): ChainPosition {
   return { seq: Number(row["seq"]), hash: String(row["hash"]) };
+}
+
+/** The internal id of the project that an event is about; null if it is about none. */
+export function projectOf({ type, data }: Pick<ChainedRow, "type" | "data">): string | null {
+  if (!type.startsWith("project.")) return null;
+  const { project_id: id } = JSON.parse(data) as { readonly project_id?: unknown };
+  return typeof id === "string" ? id : null;
 }

@@ -1,7 +1,12 @@
 import { setImmediate } from "node:timers";
 import type { StoredEnd } from "../journal.ts";
-import { Undone } from "../refusal.ts";
-import type { AppendedEvent, WireStatement, WriteRequest, WriteResponse } from "../protocol.ts";
+import {
+  type AppendedEvent,
+  Undone,
+  type WireStatement,
+  type WriteRequest,
+  type WriteResponse,
+} from "../protocol.ts";
 import type { StoreWriter, WriterListener } from "../store.ts";
 import { isRefusal, type Query, type QueryOutcome, reasonOf } from "./connection.ts";
 import { endOf, LOG_LOCK, type PostgresJournal, READ_END } from "./postgres_journal.ts";

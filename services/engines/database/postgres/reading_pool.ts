@@ -8,11 +8,11 @@ import {
   isCut,
   isRefusal,
   QUERY_MILLISECONDS,
+  StatementNames,
   STAY,
   storable,
 } from "./connection.ts";
 import type { PostgresSettings } from "./settings.ts";
-import { StatementNames } from "./statement_names.ts";
 
 /** Most connections that read. */
 const CONNECTIONS = 8;

@@ -11,12 +11,12 @@ import {
   reasonOf,
   requireServing,
   shownUrl,
+  StatementNames,
   STAY,
   storable,
 } from "./connection.ts";
 import { naming } from "./lease.ts";
 import type { PostgresSettings } from "./settings.ts";
-import { StatementNames } from "./statement_names.ts";
 
 /**
  * How long to wait for another program to end: PostgreSQL learns after a moment that a killed one

@@ -5,7 +5,7 @@ import type { Checkpoint, CheckpointName } from "../journal.ts";
 import { DatabaseError } from "../migrate.ts";
 import { type LogReport, PAGE, type RawRow, Verification } from "../verification.ts";
 import { clientOptions, reasonOf, shownUrl } from "./connection.ts";
-import { projectOf } from "./event_project.ts";
+import { projectOf } from "./postgres_journal.ts";
 import type { PostgresSettings } from "./settings.ts";
 
 /**

@@ -7,5 +7,5 @@ export {
   openToRead,
   readDatabase,
   reasonOfSqlite,
-} from "./reading.ts";
-export { rollBack } from "./transaction.ts";
+  rollBack,
+} from "./connections.ts";

@@ -15,7 +15,6 @@ export {
   pathFault,
 } from "./portable_paths.ts";
 export { findFileCard } from "./find.ts";
-export { KnownFiles } from "./known_files.ts";
 export {
   explainArtifact,
   MAX_TREE_FILES,
@@ -24,7 +23,7 @@ export {
   type ParseResult,
   tooManyFiles,
 } from "./parse.ts";
-export { compareTags } from "./rules.ts";
+export { compareTags, KnownFiles } from "./rules.ts";
 export { shownText, TEXT_BOUNDS, textFault } from "./text_bounds.ts";
 export type {
   Artifact,

@@ -1,7 +1,6 @@
 /** Rules for names in artifacts. */
-import { isVisible } from "../../../kernel/words.ts";
+import { isLine, isVisible } from "../../../kernel/words.ts";
 import { encodeUtf8, isHex } from "../codec/mod.ts";
-import { isLine } from "../../../kernel/line.ts";
 
 /** Longest path of a file that a commit or a push may add, in UTF-16 units. */
 export const MAX_PATH = 1000;

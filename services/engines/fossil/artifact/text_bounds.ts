@@ -1,6 +1,5 @@
 /** Bounds of the texts in artifacts. The API and the judge of pushes both take them from here. */
-import { isVisible } from "../../../kernel/words.ts";
-import { asLine, isLine } from "../../../kernel/line.ts";
+import { asLine, isLine, isVisible } from "../../../kernel/words.ts";
 import type { Artifact, TagCard } from "./types.ts";
 
 /** The longest texts, in UTF-16 code units. */

@@ -1,8 +1,7 @@
 import { compareUtf8, decodeUtf8, encodeUtf8, escapeToken, formatDate, md5 } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
-import type { KnownFiles } from "./known_files.ts";
 import { explainArtifact, MAX_TREE_FILES, tooManyFiles } from "./parse.ts";
-import { compareTags, fieldKey } from "./rules.ts";
+import { compareTags, fieldKey, type KnownFiles } from "./rules.ts";
 import type { Artifact, CherrypickCard, FileCard, TagCard, TicketField } from "./types.ts";
 
 /**

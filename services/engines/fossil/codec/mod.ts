@@ -1,6 +1,5 @@
 /** Bytes, hashes, dates and text as Fossil's file format has them. Pure functions, no SQLite. */
 export { MAX_ARTIFACT_BYTES, packBlob, packedLength, unpackBlob, unpackSent } from "./blob.ts";
-export { joinBytes } from "./bytes.ts";
 export { applyDelta, checksum, createDelta, deltaTargetLength } from "./delta.ts";
 export {
   type ContentNames,
@@ -24,5 +23,6 @@ export {
   encodeUtf8,
   escapeHtml,
   escapeToken,
+  joinBytes,
   unescapeToken,
 } from "./text.ts";

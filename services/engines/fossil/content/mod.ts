@@ -1,5 +1,5 @@
 /** The repository file: its tables, and its artifacts as bytes. */
-export { Config } from "./config.ts";
+export { Config, mainBranch } from "./config.ts";
 export { addUser, createDatabase, type CreateOptions, type NewUser } from "./create.ts";
 export { Database, type DatabaseOptions, type SqlValue } from "./database.ts";
 export { copyDraft } from "./draft.ts";
@@ -17,7 +17,6 @@ export {
 } from "./schema.ts";
 export { DANGLING, dropMissing, dropPrivate, dropShunned, PUBLIC, READABLE, shun } from "./shun.ts";
 export { rebuildPositions, walkArtifacts, type WalkedArtifact } from "./walk.ts";
-export { mainBranch } from "./main_branch.ts";
 export { ContentStore } from "./store.ts";
 export type { Origin, PutOptions, PutResult, StoredArtifact, StoreOptions } from "./store_types.ts";
 export { readTicketClosing, type TicketClosing } from "./ticket_closing.ts";

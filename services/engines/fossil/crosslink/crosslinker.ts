@@ -14,12 +14,10 @@ import { linkManifest } from "./checkin.ts";
 import { LinkContext, type TagObserver } from "./context.ts";
 import { linkControl } from "./control.ts";
 import { linkForumPost } from "./forum.ts";
-import { checkLeaves } from "./leaf.ts";
 import { applyNudges, noteAllCloseChildren, widenNudges } from "./nudge.ts";
-import { reparentLinked } from "./plink.ts";
-import { insertTag, propagateAll, TAG_TYPE, tagTypeOf } from "./tag.ts";
+import { checkLeaves, reparentLinked } from "./plink.ts";
+import { insertTag, linkVersions, propagateAll, TAG_TYPE, tagTypeOf } from "./tag.ts";
 import { linkTicketChange, rebuildTickets, ticketsNaming } from "./ticket.ts";
-import { linkVersions } from "./version.ts";
 import { extractBacklinks } from "./backlink.ts";
 import { putEvent } from "./event.ts";
 

@@ -5,7 +5,7 @@ import { FORUM_SCHEMA } from "../content/mod.ts";
 import { extractBacklinks } from "./backlink.ts";
 import type { LinkContext } from "./context.ts";
 import { putEvent } from "./event.ts";
-import { linkVersions } from "./version.ts";
+import { linkVersions } from "./tag.ts";
 
 /** A post, and the rows of the artifacts it names: 0 for none and for a shunned one. */
 interface LinkedPost {

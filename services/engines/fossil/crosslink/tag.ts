@@ -1,10 +1,9 @@
 /** The tables `tag` and `tagxref`: tags on artifacts, and how they propagate to descendants. */
-import type { TagCard } from "../artifact/mod.ts";
+import type { ForumPost, TagCard, Technote, Wiki } from "../artifact/mod.ts";
 import { TAG } from "../content/mod.ts";
 import { extractBacklinks } from "./backlink.ts";
 import type { LinkContext } from "./context.ts";
-import { checkLeafLater } from "./leaf.ts";
-import { reparent } from "./plink.ts";
+import { checkLeafLater, linkParents, reparent } from "./plink.ts";
 
 /** `tagxref.tagtype`: cancelled, on its target alone, or on its target and its descendants. */
 export const TAG_TYPE = { cancel: 0, single: 1, propagate: 2 } as const;
@@ -159,4 +158,15 @@ export function propagateAll(ctx: LinkContext, rid: number): void {
     const spreads = tagtype === TAG_TYPE.propagate;
     propagate(ctx, { id: tagid, spreads, origin: origid, value, day: mtime }, rid);
   }
+}
+
+/** Links a version of a document to those before it. Returns the row of the first, or 0. */
+export function linkVersions(
+  ctx: LinkContext,
+  rid: number,
+  { parents, date }: Wiki | Technote | ForumPost,
+): number {
+  const prior = linkParents(ctx, rid, parents, date);
+  if (prior !== 0) propagateAll(ctx, prior);
+  return prior;
 }

@@ -15,11 +15,16 @@ export {
 export { MAX_PATH } from "../artifact/names.ts";
 export { shownText, TEXT_BOUNDS } from "../artifact/text_bounds.ts";
 export { MAX_FILE_LINES, TICKET_ORDERS } from "../read/bounds.ts";
-export { searchIndexPath } from "../search/index_path.ts";
-export { clientMessage } from "../sync/asking.ts";
+export { searchIndexPath } from "../search/shapes.ts";
 export { failedAnswer } from "../sync/failed_answer.ts";
-export { LOGIN_COOKIE, LOGIN_HEAD_BYTES, peekLogin, signNonce } from "../sync/login_card.ts";
-export { contentTypeOf, messageFormOf, unpackMessage } from "../sync/message.ts";
+export {
+  clientMessage,
+  LOGIN_COOKIE,
+  LOGIN_HEAD_BYTES,
+  peekLogin,
+  signNonce,
+} from "../sync/login_card.ts";
+export { contentTypeOf, messageFormOf, unpackMessage } from "../sync/request.ts";
 export { surveyMessage } from "../sync/survey.ts";
 export { matchesGlob } from "../text/glob.ts";
 export { addTo, TextMap, TextSet } from "../text/text_map.ts";

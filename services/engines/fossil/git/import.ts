@@ -1,9 +1,9 @@
 import { nameFault, type TagCard } from "../artifact/mod.ts";
 import { md5 } from "../codec/mod.ts";
-import { addUser } from "../content/mod.ts";
+import { addUser, createDatabase, type CreateOptions, type StoreOptions } from "../content/mod.ts";
 import { filesOf } from "../crosslink/mod.ts";
 import { FossilError } from "../error.ts";
-import type { Repository } from "../repository.ts";
+import { Repository } from "../repository.ts";
 import { type BranchPlan, mainRefOf, planBranches, UNNAMED } from "./branches.ts";
 import {
   COMMIT_PROPERTY,
@@ -22,6 +22,20 @@ import { CommitSpool, type SpooledCommit } from "./spool.ts";
 import { CommandReader, type GitCommand, readable, StreamReader } from "./stream/mod.ts";
 import { cardsOf, type GitTree, settled, TreeEditor, TreeError, treeFromCards } from "./trees.ts";
 import type { GitImportOptions, GitImportReport } from "./types.ts";
+
+/**
+ * Makes a repository without any check-in, not even the usual empty first one. The imports need
+ * such a repository.
+ *
+ * @throws {FossilError} `invalid` if the file exists or an option is malformed.
+ */
+export function createEmptyRepository(
+  path: string,
+  options: CreateOptions,
+  storeOptions: StoreOptions = {},
+): Repository {
+  return new Repository(createDatabase(path, options), "current", storeOptions);
+}
 
 /** Largest file by default, in bytes. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;

@@ -1,7 +1,6 @@
 /** Import and export: `git fast-export` streams, and other repository files. */
-export { createEmptyRepository } from "./empty.ts";
 export { exportGit } from "./export.ts";
 export { importFossil } from "./fossil.ts";
-export { collectAll, GarbageCollector, importGit } from "./import.ts";
+export { collectAll, createEmptyRepository, GarbageCollector, importGit } from "./import.ts";
 export { readPieces } from "./stream/mod.ts";
 export type * from "./types.ts";

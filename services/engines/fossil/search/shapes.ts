@@ -1,6 +1,11 @@
 /** Requests and results of a search: plain data, see `../read/shapes.ts`. */
 import type { CheckinRef, Paging } from "../read/mod.ts";
 
+/** Where the index of a repository is kept: `x.fossil` has `x.index`. */
+export function searchIndexPath(repositoryPath: string): string {
+  return `${repositoryPath.replace(/\.fossil$/, "")}.index`;
+}
+
 export type SearchKind = "checkin" | "ticket" | "wiki" | "technote" | "forum" | "code";
 
 /** What to search for. */

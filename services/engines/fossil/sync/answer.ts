@@ -4,14 +4,20 @@ import { CardReader } from "./card_reader.ts";
 import { answerCard } from "./card_answers.ts";
 import { findIncomplete } from "./completeness.ts";
 import { Exchange } from "./exchange.ts";
-import { writeJudged } from "./judged_write.ts";
+import { writeJudged } from "./judge.ts";
 import type { Judge, PushRules } from "./judgement.ts";
 import { failedAnswer, timestampOf } from "./failed_answer.ts";
 import { readLogin } from "./login_card.ts";
-import { type MessageForm, packMessage } from "./message.ts";
 import { Reception } from "./receiving.ts";
 import { LeftOut, type Refusal } from "./refusal.ts";
-import { cardsOf, type LeftBehind, type SyncAnswer, type SyncRequest } from "./request.ts";
+import {
+  cardsOf,
+  type LeftBehind,
+  type MessageForm,
+  packMessage,
+  type SyncAnswer,
+  type SyncRequest,
+} from "./request.ts";
 import { announceAll, announcePrivate, announceUnclustered, countUnclustered } from "./sending.ts";
 
 /** So many artifacts without a cluster are worth clusters. */

@@ -1,7 +1,6 @@
 import type { Card } from "./cards.ts";
 import { CardWriter } from "./card_writer.ts";
-import { packMessage } from "./message.ts";
-import type { SyncAnswer, SyncRequest } from "./request.ts";
+import { packMessage, type SyncAnswer, type SyncRequest } from "./request.ts";
 
 /**
  * An answer that has nothing but an error.

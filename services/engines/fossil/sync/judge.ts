@@ -1,7 +1,7 @@
 /** The judge of a push: calls the rules of each kind of artifact. */
 import { type ArtifactKind, explainArtifact } from "../artifact/mod.ts";
-import { stripSignature } from "../artifact/signature.ts";
-import { TAG } from "../content/mod.ts";
+import { stripSignature } from "../artifact/parse.ts";
+import { type Origin, TAG } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
 import { BranchJudge } from "./judge_branches.ts";
 import { judgeCards } from "./judge_cards.ts";
@@ -40,7 +40,7 @@ const SEAL_BYTES = 35;
 const SEAL = /^Z [0-9a-f]{32}\n$/;
 
 /** Makes the judge of a push, in the transaction and before anything is stored. */
-export const openJudge: OpenJudge = (repository, rules) => new PushJudge(repository, rules);
+const openJudge: OpenJudge = (repository, rules) => new PushJudge(repository, rules);
 
 class PushJudge implements Judge {
   readonly #repository: Repository;
@@ -129,4 +129,26 @@ function isSealed(content: Uint8Array): boolean {
   const bytes = stripSignature(content);
   if (bytes.length <= SEAL_BYTES) return false;
   return SEAL.test(new TextDecoder("latin1").decode(bytes.subarray(-SEAL_BYTES)));
+}
+
+/**
+ * Runs a write as one transaction whose arrivals a judge sees.
+ *
+ * @throws {FossilError} `conflict` with the judge's sentence; then nothing is stored.
+ */
+export function writeJudged<T>(
+  repository: Repository,
+  { origin, rules }: { readonly origin: Origin; readonly rules: PushRules },
+  work: (judge: Judge) => T,
+): T {
+  let judge: Judge | undefined;
+  return repository.write(origin, () => {
+    judge = openJudge(repository, rules);
+    return work(judge);
+  }, {
+    inspect: (artifact, hash, rid) => judge?.arrive({ artifact, hash, rid }),
+    inspectFile: (content, hash) => judge?.file(content, hash),
+    onTag: (rid, tag) => judge?.tag(rid, tag),
+    conclude: () => judge?.conclude(),
+  });
 }

@@ -1,9 +1,10 @@
-/** The proof of a password that a client sends with each message. */
+/** The proof of a password that a client sends with each message, and messages with that proof. */
 import { constants, inflateSync } from "node:zlib";
-import { decodeUtf8, hasHash, sha1 } from "../codec/mod.ts";
+import { decodeUtf8, hasHash, joinBytes, sha1 } from "../codec/mod.ts";
 import { CardReader, loginOf } from "./card_reader.ts";
-import type { LoginCard } from "./cards.ts";
-import type { MessageForm } from "./message.ts";
+import { CardWriter } from "./card_writer.ts";
+import type { Card, LoginCard } from "./cards.ts";
+import { type MessageForm, packMessage } from "./request.ts";
 
 /** The cookie in which clients since 2.27 may send the card. */
 export const LOGIN_COOKIE = "x-f-l-c";
@@ -94,4 +95,34 @@ export function sharedSecret(
 /** The signature of a nonce. */
 export function signNonce(nonce: string, secret: string): string {
   return sha1(nonce + secret);
+}
+
+/** The version that the client reports: it sends its login in the message. */
+const CLIENT_VERSION = ["22100", "20230226", "192424"];
+
+/** Proves who sends a message. */
+export interface ClientLogin {
+  readonly user: string;
+  /** A password, or a token of 40 hexadecimal digits. */
+  readonly password: string;
+  readonly projectCode: string;
+}
+
+/**
+ * A message with cards, after those that say who sends it.
+ *
+ * @param login null to send it as nobody
+ * @returns a body of the form `compressed`
+ */
+export function clientMessage(cards: readonly Card[], login: ClientLogin | null): Uint8Array {
+  const rest = new CardWriter();
+  rest.add({ kind: "pragma", name: "client-version", values: CLIENT_VERSION });
+  for (const card of cards) rest.add(card);
+  const body = rest.bytes();
+  if (login === null) return packMessage(body, "compressed");
+  const nonce = sha1(body);
+  const signature = signNonce(nonce, sharedSecret(login.password, login));
+  const whole = new CardWriter();
+  whole.add({ kind: "login", user: login.user, nonce, signature });
+  return packMessage(joinBytes([whole.bytes(), body]), "compressed");
 }

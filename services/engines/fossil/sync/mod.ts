@@ -2,7 +2,6 @@
 export * from "./cards.ts";
 export { answerSync, type SyncDoor } from "./answer.ts";
 export { failedAnswer } from "./failed_answer.ts";
-export { type ClientLogin, clientMessage } from "./asking.ts";
 export {
   type ClonedMessage,
   type ClonedRound,
@@ -23,15 +22,10 @@ export type {
   PushedUnversioned,
   PushRules,
 } from "./judgement.ts";
+export { writeJudged } from "./judge.ts";
 export {
-  contentTypeOf,
-  type MessageForm,
-  messageFormOf,
-  packMessage,
-  unpackMessage,
-} from "./message.ts";
-export { writeJudged } from "./judged_write.ts";
-export {
+  type ClientLogin,
+  clientMessage,
   LOGIN_COOKIE,
   LOGIN_HEAD_BYTES,
   peekLogin,
@@ -41,14 +35,19 @@ export {
   signNonce,
 } from "./login_card.ts";
 export { refused } from "./refusal.ts";
-export type {
-  LeftBehind,
-  MessageSource,
-  ReceivedMessage,
-  SyncAnswer,
-  SyncCodes,
-  SyncCounts,
-  SyncRequest,
-  SyncRights,
+export {
+  contentTypeOf,
+  type LeftBehind,
+  type MessageForm,
+  messageFormOf,
+  type MessageSource,
+  packMessage,
+  type ReceivedMessage,
+  type SyncAnswer,
+  type SyncCodes,
+  type SyncCounts,
+  type SyncRequest,
+  type SyncRights,
+  unpackMessage,
 } from "./request.ts";
 export { surveyMessage, type SyncSurvey } from "./survey.ts";

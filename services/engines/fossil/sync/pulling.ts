@@ -4,7 +4,7 @@ import { CardReader } from "./card_reader.ts";
 import type { FileCard, PackedFileCard } from "./cards.ts";
 import type { SyncDoor } from "./answer.ts";
 import { Exchange } from "./exchange.ts";
-import { writeJudged } from "./judged_write.ts";
+import { writeJudged } from "./judge.ts";
 import type { Judge, PushRules } from "./judgement.ts";
 import { Reception } from "./receiving.ts";
 import { cardsOf, type ReceivedMessage, type SyncRequest } from "./request.ts";

@@ -2,7 +2,7 @@
 /// <reference lib="deno.worker" />
 import { hasHash, loadSha3, type Sha3 } from "../codec/mod.ts";
 import { type HashMemory, type HashSlot, NAME_BYTES, TURN } from "./hash_protocol.ts";
-import { giveWay } from "./priority.ts";
+import { giveWay } from "../../../kernel/thread_priority.ts";
 
 /** Checks the contents of a slot and writes the result there. */
 function checkSlot({ state, contents, lengths, names, verdicts }: HashSlot, sha3: Sha3): void {

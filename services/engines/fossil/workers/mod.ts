@@ -1,7 +1,7 @@
 /** The asynchronous interface: repositories in workers. */
 export { importGitStream, type ImportOptions, type ImportReport } from "./import.ts";
-export type { CallOptions } from "./lane.ts";
 export {
+  type CallOptions,
   type ImportedRepository,
   type JsonOperations,
   type Operations,

@@ -136,11 +136,10 @@ import {
   writeUnversioned,
   writeWiki,
 } from "../write/mod.ts";
-import type { HashMemory } from "./hash_protocol.ts";
+import { HashHelper, type HashMemory } from "./hash_protocol.ts";
 import type { ReadName, WholeName, WriteName } from "./operation_names.ts";
 import type { Watch } from "./watch.ts";
 import { loadSha3 } from "../codec/mod.ts";
-import { HashHelper } from "./hash_helper.ts";
 import { SharedHashCheck } from "./shared_hash_check.ts";
 
 /** The length of a file that is worth a collection of garbage, in bytes. */

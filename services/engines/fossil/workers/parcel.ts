@@ -1,4 +1,5 @@
-import { hasManyIndices } from "../../../kernel/json_indices.ts";
+import { hasManyIndices } from "../../../kernel/validation/mod.ts";
+
 /**
  * A result on its way out of a worker. Plain data travels as JSON, which costs the main thread less
  * than half the time of a structured clone. Bytes travel as they are.

@@ -6,15 +6,14 @@ import {
   type ServedCall,
   Transferred,
 } from "../../../kernel/serve_calls.ts";
-import { FossilError } from "../error.ts";
+import { describeError, errorCodeOf, FossilError } from "../error.ts";
 import { Repository } from "../repository.ts";
 import { backUp } from "./backup.ts";
-import { failureOf } from "./failure.ts";
 import { importRepository } from "./import.ts";
 import { OpenRepository } from "./open_repository.ts";
 import { type Context, OPERATIONS } from "./operations.ts";
 import { pack, packJson } from "./parcel.ts";
-import { giveWay } from "./priority.ts";
+import { giveWay } from "../../../kernel/thread_priority.ts";
 import type {
   JobAnswer,
   JobProgress,
@@ -193,3 +192,16 @@ serveCalls(({ settings, nicer }: WorkerSetup) => {
     }
   };
 });
+
+/** The description of an error for the caller. */
+function failureOf(error: unknown): JobAnswer {
+  const code = errorCodeOf(error);
+  const { message, stack = "" } = error instanceof Error ? error : new Error(String(error));
+  if (code === null) return { kind: "broken", message, stack };
+  return { kind: "refused", code, message: error instanceof FossilError ? message : told(error) };
+}
+
+/** A sentence without the path and the raw text of an error of SQLite or of the system. */
+function told(error: unknown): string {
+  return describeError(error, "The repository") ?? "The repository cannot be read or written";
+}

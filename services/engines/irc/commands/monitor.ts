@@ -2,7 +2,7 @@
 
 import type { CommandCall } from "../command.ts";
 import { sendCurrent } from "../metadata/notices.ts";
-import { MONITORED_NICKS } from "../users/monitors.ts";
+import { MONITORED_NICKS } from "../users/nicks.ts";
 import { distinctNames, isNick } from "../protocol/names.ts";
 import {
   ERR_MONLISTFULL,

@@ -1,6 +1,6 @@
 /** The main thread's side of a worker. */
 import assert from "node:assert/strict";
-import { Lane } from "../../../../services/engines/fossil/workers/lane.ts";
+import { Lane } from "../../../../services/engines/fossil/workers/pool.ts";
 import { Watchdog } from "../../../../services/kernel/worker_pool.ts";
 import { keepTimers } from "../../../support/kept_timers.ts";
 

@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { z } from "zod";
-import { isLine } from "../../../../services/kernel/line.ts";
 import {
   lineSchema,
   longTextSchema,
   paragraphSchema,
   textSchema,
 } from "../../../../services/kernel/validation/schemas.ts";
-import { isVisible } from "../../../../services/kernel/words.ts";
+import { isLine, isVisible } from "../../../../services/kernel/words.ts";
 import { anyCharacter } from "../../../support/any_character.ts";
 
 for (

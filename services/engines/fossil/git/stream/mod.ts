@@ -7,6 +7,5 @@ export {
   type GitTag,
 } from "./commands.ts";
 export { formatPath, readPath } from "./path.ts";
-export { readPieces } from "./pieces.ts";
-export { StreamReader } from "./reader.ts";
+export { readPieces, StreamReader } from "./reader.ts";
 export { encodeText, readable } from "./text.ts";

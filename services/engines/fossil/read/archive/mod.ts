@@ -6,8 +6,7 @@ import { manifestOf, treeOf } from "../manifests.ts";
 import type { Reader } from "../reader.ts";
 import { resolveCheckin } from "../resolve.ts";
 import { type ArchiveFile, zipArchive } from "./zip.ts";
-import { gzip } from "./gzip.ts";
-import { tarArchive } from "./tar.ts";
+import { gzip, tarArchive } from "./tar.ts";
 import { TextSet } from "../../text/mod.ts";
 
 export type ArchiveFormat = "zip" | "tar.gz";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
-import { encodeAscii } from "../../../../../services/chat/irc_server/history/ascii_sum.ts";
+import { encodeAscii } from "../../../../../services/chat/irc_server/history/journal.ts";
 import { anyCharacter } from "../../../../support/any_character.ts";
 
 Deno.test("a text of ASCII gets the bytes and the sum that the runtime gives it, and no other does", () => {

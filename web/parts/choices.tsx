@@ -30,3 +30,17 @@ export function EventChoice({ visit, types }: {
 export function chosenEvents(visit: Visit): readonly string[] {
   return visit.form.getAll(FIELD).filter((name) => name !== "");
 }
+
+/** The markups of texts, as Fossil names them. */
+export const MARKUPS = [
+  ["text/x-markdown", "Markdown"],
+  ["text/x-fossil-wiki", "Fossil wiki"],
+  ["text/plain", "Plain text"],
+] as const;
+
+/** Who may read a project. */
+export const VISIBILITIES = [
+  ["private", "Private: its members"],
+  ["internal", "Internal: every account of this server"],
+  ["public", "Public: everybody"],
+] as const;

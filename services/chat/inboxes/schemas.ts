@@ -1,4 +1,0 @@
-import { z } from "zod";
-
-/** The sender's own id of a message. */
-export const clientIdSchema = z.string().min(1).max(128);
