@@ -183,6 +183,7 @@ export class ApiClient {
     path: string,
     { accept, signal, body, file }: RequestOptions,
   ): Promise<Response> {
+    requireOwnPath(path);
     const headers = new Headers({ accept });
     if (this.#token !== null) headers.set("authorization", `Bearer ${this.#token}`);
     if (body !== undefined) headers.set("content-type", "application/json");
@@ -211,6 +212,20 @@ export class ApiClient {
       throw error;
     }
   }
+}
+
+/** A part of a path that `fetch` or the server leaves out, or that takes the one before it along. */
+const LOST_PART = /^(?:\.|%2e){0,2}$/i;
+
+/**
+ * Checks that a path with names in it stays the path of what they name.
+ *
+ * @throws CommandFailed
+ */
+function requireOwnPath(path: string): void {
+  const [names = ""] = path.split("?", 1);
+  if (!names.split("/").slice(1).some((part) => LOST_PART.test(part))) return;
+  throw new CommandFailed('No name or id in a command may be empty, "." or ".."', 2);
 }
 
 function sentenceOf(status: number, text: string): string {
