@@ -35,3 +35,14 @@ Deno.test("a name that would make a path another one is not sent", async () => {
     }
   });
 });
+
+Deno.test("a token that no header can hold is told, and not shown", async () => {
+  for (const token of ["secret\nline", "secret word", "s€cret"]) {
+    const url = "http://127.0.0.1:1";
+    await assert.rejects(
+      ApiClient.connect({ url }, { token }),
+      (error: Error) => error.name === "CommandFailed" && !error.message.includes(token),
+      token,
+    );
+  }
+});
