@@ -67,7 +67,11 @@ export class ApiClient {
     if (!URL.canParse(url)) throw new CommandFailed(`"${url}" is not a URL`, 2);
     return new ApiClient(
       url.replace(/(?<!\/)\/+$/, ""),
-      token === true ? await readToken(settings.data_dir) : token === false ? null : token,
+      token === true
+        ? await readToken(settings.data_dir)
+        : token === false
+        ? null
+        : requireToken(token),
       url.startsWith("https:") ? await trustOwnCertificate(settings) : null,
     );
   }
@@ -183,6 +187,7 @@ export class ApiClient {
     path: string,
     { accept, signal, body, file }: RequestOptions,
   ): Promise<Response> {
+    requireOwnPath(path);
     const headers = new Headers({ accept });
     if (this.#token !== null) headers.set("authorization", `Bearer ${this.#token}`);
     if (body !== undefined) headers.set("content-type", "application/json");
@@ -211,6 +216,20 @@ export class ApiClient {
       throw error;
     }
   }
+}
+
+/** A part of a path that `fetch` or the server leaves out, or that takes the one before it along. */
+const LOST_PART = /^(?:\.|%2e){0,2}$/i;
+
+/**
+ * Checks that a path with names in it stays the path of what they name.
+ *
+ * @throws CommandFailed
+ */
+function requireOwnPath(path: string): void {
+  const [names = ""] = path.split("?", 1);
+  if (!names.split("/").slice(1).some((part) => LOST_PART.test(part))) return;
+  throw new CommandFailed('No name or id in a command may be empty, "." or ".."', 2);
 }
 
 function sentenceOf(status: number, text: string): string {
@@ -251,14 +270,28 @@ async function defaultUrl({ api_addr, data_dir, tls }: Config): Promise<string> 
 /**
  * The token of commands: `MUSTER_TOKEN`, or the operator's in the data folder.
  *
- * @throws CommandFailed if there is none
+ * @throws CommandFailed if there is none, or it cannot be one
  */
 export async function readToken(dataDir: string): Promise<string> {
   const token = Deno.env.get("MUSTER_TOKEN") ?? Deno.env.get("MUSTER_API_TOKEN");
-  if (token !== undefined) return token;
+  if (token !== undefined) return requireToken(token);
   const path = Deno.env.get("MUSTER_TOKEN_FILE") ?? join(dataDir, "api_token");
+  return requireToken((await readTokenFile(path)).trim());
+}
+
+/**
+ * A token as it is, if a header can hold it. Headers refuse others with a text that shows them.
+ *
+ * @throws CommandFailed
+ */
+function requireToken(token: string): string {
+  if (/^[!-~]*$/.test(token)) return token;
+  throw new CommandFailed("The token is not the one word that muster printed: is there more?");
+}
+
+async function readTokenFile(path: string): Promise<string> {
   try {
-    return (await Deno.readTextFile(path)).trim();
+    return await Deno.readTextFile(path);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) {
       throw new CommandFailed(

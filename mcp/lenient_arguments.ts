@@ -1,7 +1,7 @@
 /** Arguments as models write them, in the form that the schema of a tool takes. */
 
 import { z } from "zod";
-import { isBounded, parseJson } from "../services/kernel/validation/mod.ts";
+import { entriesIn, MAX_ENTRIES, parseJson } from "../services/kernel/validation/mod.ts";
 import { isRecord } from "./json_rpc.ts";
 
 /** Longest text that may be a number. */
@@ -12,39 +12,49 @@ const NUMBER = /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 /** In the metadata of an optional text: an empty one is a value, and not a text left out. */
 export const KEEPS_EMPTY = { keepsEmpty: true };
 
+/** How many entries texts of JSON may still have: a body has no more, but its texts count as one. */
+interface Room {
+  entries: number;
+}
+
 /**
  * Leaves out of an object, at every depth that the schema describes, fields that are null, and
  * optional ones that are `""`; numbers and booleans may be texts, and arrays and objects the JSON text
- * of one. All other values stay as they are: the schema refuses what it does not take.
+ * of one, as long as all such texts have at most 20,000 entries together. All other values stay as they
+ * are: the schema refuses what it does not take.
  *
  * @param schema describes the value
  */
 export function lenient(value: unknown, schema: z.core.$ZodType): unknown {
+  return read(value, schema, { entries: MAX_ENTRIES });
+}
+
+function read(value: unknown, schema: z.core.$ZodType, room: Room): unknown {
   if (
     schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ||
     schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault ||
     schema instanceof z.ZodReadonly
-  ) return lenient(value, schema.def.innerType);
+  ) return read(value, schema.def.innerType, room);
   if (schema instanceof z.ZodPipe) {
     const { in: given, out } = schema.def;
-    const read = lenient(value, given);
+    const inner = read(value, given, room);
     // What comes out of a text is not what a caller writes.
-    return typeof read === "string" && !(given instanceof z.ZodTransform)
-      ? read
-      : lenient(read, out);
+    return typeof inner === "string" && !(given instanceof z.ZodTransform)
+      ? inner
+      : read(inner, out, room);
   }
-  if (schema instanceof z.ZodUnion) return lenientChoice(value, schema.def.options);
+  if (schema instanceof z.ZodUnion) return choice(value, schema.def.options, room);
   if (typeof value === "string" && isComposite(schema)) {
-    const inner = compositeIn(value);
-    return inner === null ? value : lenient(inner, schema);
+    const inner = compositeIn(value, room);
+    return inner === null ? value : read(inner, schema, room);
   }
-  if (schema instanceof z.ZodObject && isRecord(value)) return lenientObject(value, schema);
+  if (schema instanceof z.ZodObject && isRecord(value)) return object(value, schema, room);
   if (schema instanceof z.ZodArray && Array.isArray(value)) {
-    return value.map((element) => lenient(element, schema.def.element));
+    return value.map((element) => read(element, schema.def.element, room));
   }
   if (schema instanceof z.ZodRecord && isRecord(value)) {
     const { valueType } = schema.def;
-    return mapped(value, (field) => lenient(field, valueType));
+    return mapped(value, (field) => read(field, valueType, room));
   }
   if (typeof value !== "string") return value;
   if (schema instanceof z.ZodNumber) return numberIn(value) ?? value;
@@ -63,23 +73,24 @@ export function lenient(value: unknown, schema: z.core.$ZodType): unknown {
  * A value that a choice takes as it is stays so. One that no option takes is what one of them reads in
  * it, so that a number out of range is told as a number.
  */
-function lenientChoice(value: unknown, options: readonly z.core.$ZodType[]): unknown {
+function choice(value: unknown, options: readonly z.core.$ZodType[], room: Room): unknown {
   if (options.some((option) => z.safeParse(option, value).success)) return value;
-  const read = options.map((option) => ({ option, value: lenient(value, option) }));
-  const taken = read.find(({ option, value }) => z.safeParse(option, value).success);
-  return (taken ?? read.find((one) => one.value !== value))?.value ?? value;
+  const readings = options.map((option) => ({ option, value: read(value, option, room) }));
+  const taken = readings.find(({ option, value }) => z.safeParse(option, value).success);
+  return (taken ?? readings.find((one) => one.value !== value))?.value ?? value;
 }
 
-function lenientObject(
+function object(
   given: Record<string, unknown>,
   { shape }: z.ZodObject,
+  room: Room,
 ): Record<string, unknown> {
   const entries = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
     const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
     if (field === undefined) return [[name, value]];
     if (value === null && !z.safeParse(field, null).success) return [];
     if (value === "" && isLeftOut(field)) return [];
-    return [[name, lenient(value, field)]];
+    return [[name, read(value, field, room)]];
   });
   return Object.fromEntries(entries);
 }
@@ -95,9 +106,12 @@ function isComposite(schema: z.core.$ZodType): boolean {
     schema instanceof z.ZodRecord;
 }
 
-/** The array or the object whose JSON a text is. */
-function compositeIn(text: string): object | null {
-  if (!/^\s*[[{]/.test(text) || !isBounded(text)) return null;
+/** The array or the object whose JSON a text is; null also if it has too many entries. */
+function compositeIn(text: string, room: Room): object | null {
+  if (!/^\s*[[{]/.test(text)) return null;
+  const entries = entriesIn(text);
+  if (entries === null || entries > room.entries) return null;
+  room.entries -= entries;
   try {
     const value = parseJson(text);
     return typeof value === "object" ? value : null;

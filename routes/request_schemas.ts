@@ -10,15 +10,19 @@ import { refusalOf } from "./middleware/errors.ts";
 /** The body of a request, as a route describes it. */
 type Body = NonNullable<NonNullable<RouteConfig["request"]>["body"]>;
 
-/**
- * Paths of the repository API, below its frame and in the document, of the admin's projects, and of
- * webhooks, whose bodies projects share.
- */
-const CLOSED = /^(?:\/projects\/\{slug\}\/[^/]+)?\/api\/|^\/v1\/(?:projects|webhooks)(?:\/|$)/;
+/** Paths of the repository API, below its frame and in the document, and those of the server. */
+const API = /^(?:\/projects\/\{slug\}\/[^/]+)?\/api\/|^\/v1\//;
 
-/** Whether JSON bodies that a path takes may have no unknown fields. */
+/** Paths that other servers have too, whose clients may send more than muster knows. */
+const SHARED =
+  /^\/v1\/(?:agents\/(?:register|\{nick\}\/(?:adopt|rotate|revoke))|channels|admins|llm|settings\/policies)(?:\/|$)/;
+
+/**
+ * Whether JSON bodies that a path takes may have no unknown fields: a halt of one agent, misspelled,
+ * would be a halt of all.
+ */
 export function refusesUnknownFields(path: string): boolean {
-  return CLOSED.test(path);
+  return API.test(path) && !SHARED.test(path);
 }
 
 /**

@@ -81,3 +81,19 @@ Deno.test("an array and an object may be the text of their JSON, at every depth"
     assert.deepEqual(read, { changes: text, free: text });
   }
 });
+
+Deno.test("texts of JSON that have too many entries together stay texts", () => {
+  const texts = z.object({ lists: z.array(z.array(z.looseObject({}))), last: z.array(z.int()) });
+  // Each has 90 arrays and objects in less than 200 characters.
+  const list = `[${'{"a":'.repeat(15)}${"[".repeat(74)}${"]".repeat(74)}${"}".repeat(15)}]`;
+  const read = (count: number) => {
+    const given = { lists: Array(count).fill(list), last: "[1,2]" };
+    return lenient(given, texts) as { lists: unknown[]; last: unknown };
+  };
+  const few = read(220);
+  assert.ok(few.lists.every(Array.isArray));
+  assert.deepEqual(few.last, [1, 2]);
+  const many = read(1000);
+  assert.equal(many.lists.filter(Array.isArray).length, 222);
+  assert.equal(many.lists.at(-1), list);
+});

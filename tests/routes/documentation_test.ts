@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
+import * as projectOperations from "../../services/operation/daemon/operations.ts";
+import { SERVER_OPERATIONS } from "../../services/operation/daemon/server_operations.ts";
+import type { Declaration } from "../../services/people/identity/operation.ts";
 import { isPortable } from "../../services/kernel/validation/portable_patterns.ts";
 import { type Document, endpointsOf, type Schema } from "../support/api_document.ts";
 import { withApi } from "../support/scenarios.ts";
@@ -49,6 +52,36 @@ Deno.test("generators of clients can name a type after each schema", async () =>
     );
     assert.deepEqual(taken, []);
   });
+});
+
+/** An operation, as far as the names of its schemas go. */
+interface Named {
+  readonly declared: Declaration<z.ZodObject, z.ZodType, z.ZodType> & { readonly http?: string };
+}
+
+Deno.test("no two shapes share a name: the document would show one of them for both", async () => {
+  const rooms = await Promise.all(Object.values(SERVER_OPERATIONS).map((load) => load()));
+  const operations = [projectOperations, ...rooms].flatMap((room) =>
+    Object.values(room) as unknown as readonly Named[]
+  );
+  const shapes = new Map<string, Set<string>>();
+  const note = (name: string, fields: readonly string[]) => {
+    shapes.set(name, (shapes.get(name) ?? new Set()).add(fields.toSorted().join(" ")));
+  };
+  for (const { declared } of operations) {
+    const { http = "", input, bodyName, bodyField, inQuery, ok, created } = declared;
+    if (bodyName !== undefined && bodyField === undefined && inQuery === undefined) {
+      note(bodyName, Object.keys(input.shape).filter((field) => !http.includes(`{${field}}`)));
+    }
+    for (const shown of [ok, created]) {
+      const answer = shown !== undefined && "schema" in shown ? shown.schema : null;
+      if (!(answer instanceof z.ZodObject)) continue;
+      const name = z.globalRegistry.get(answer)?.id;
+      if (name !== undefined) note(name, Object.keys(answer.shape));
+    }
+  }
+  assert.ok(shapes.size > 50, `${shapes.size} names`);
+  assert.deepEqual([...shapes].filter(([, found]) => found.size > 1), []);
 });
 
 Deno.test("every JSON body has an example that its schema accepts, and the page shows it", async () => {

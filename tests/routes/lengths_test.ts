@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type Document, endpointsOf, type Schema } from "../support/api_document.ts";
 import { withProject } from "../support/projects.ts";
+import { withApi } from "../support/scenarios.ts";
 
 /** Texts and lists within a schema that have no greatest length, by their names. */
 function* boundless(
@@ -122,5 +123,24 @@ Deno.test("an unknown field of any length, and very many entries, cost little an
       assert.equal(wide.status, 400);
       assert.match((await wide.json()).error, /^An object of the JSON has more than 1000 fields$/);
     }
+  });
+});
+
+Deno.test("a body has no field that muster does not know, but where others have the endpoint too", async () => {
+  await withApi(async (api) => {
+    const { halts } = api.services.agents;
+    const halted = await api.send({ request: "POST /v1/halt", body: { agent: "scout" } });
+    const { error } = await new Response(halted.body).json();
+    assert.deepEqual([halted.status, error], [
+      400,
+      '"agent" is not a field that this takes; did you mean "agents"?',
+    ]);
+    assert.ok(!halts.coversEverybody);
+    const token = { owner: "admin", name: "x", scopes: ["read"], expires: "2026-12-01T00:00:00Z" };
+    const issued = await api.send({ request: "POST /v1/tokens", body: token });
+    assert.equal(issued.status, 400);
+    const more = { nick: "scout", model: "some" };
+    const registered = await api.send({ request: "POST /v1/agents/register", body: more });
+    assert.equal(registered.status, 200);
   });
 });

@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { amount } from "../../kernel/words.ts";
-import { isBounded, parseJson } from "../../kernel/validation/mod.ts";
+import { entriesIn, parseJson } from "../../kernel/validation/mod.ts";
 
 /** A webhook as it arrived, and what its source must prove. Plain data, because it goes to a thread. */
 export interface Arrived {
@@ -36,7 +36,8 @@ export function readDelivery(arrived: Arrived): ReadDelivery {
   let payload: unknown;
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
-    if (!isBounded(text, MOST_ENTRIES)) {
+    const entries = entriesIn(text);
+    if (entries === null || entries > MOST_ENTRIES) {
       const message = "The body is nested too deeply, or has too many entries or fields";
       return { kind: "invalid", message };
     }

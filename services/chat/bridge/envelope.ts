@@ -1,5 +1,5 @@
 import { newUlid } from "../../kernel/ulid.ts";
-import { isBounded, parseJson } from "../../kernel/validation/mod.ts";
+import { entriesIn, parseJson } from "../../kernel/validation/mod.ts";
 
 /**
  * A message that agents exchange in a channel: one JSON object on one line. A text with these fields
@@ -18,7 +18,7 @@ const NOT_IN_A_LINE = /[\x7f-\x9f\u2028\u2029]/g;
 
 /** Parses a text as an envelope; null if it is none. One that is nested too deeply is none. */
 export function parseEnvelope(text: string): Envelope | null {
-  if (!text.trimStart().startsWith("{") || !isBounded(text)) return null;
+  if (!text.trimStart().startsWith("{") || entriesIn(text) === null) return null;
   let value: unknown;
   try {
     value = parseJson(text);

@@ -13,7 +13,10 @@ const BACKSLASH = 0x5c;
  * Most entries of all arrays and objects of a body together. A schema writes a sentence for each
  * entry that does not fit, which takes a hundred times as long as to parse it.
  */
-const MAX_ENTRIES = 20_000;
+export const MAX_ENTRIES = 20_000;
+
+/** Shorter JSON, in characters, is within all bounds: each level and each entry takes two. */
+const SHORT = 2 * MAX_DEPTH;
 
 /** Most fields of one object: a schema that lets any pass looks at each of them. */
 const MAX_FIELDS = 1000;
@@ -26,41 +29,38 @@ const MAX_FIELDS = 1000;
  * of more than 1,000 fields
  */
 export function requireBounded(text: string): void {
-  const { depth, commas, fields } = measure(text);
+  if (text.length <= SHORT) return;
+  const { depth, entries, fields } = measure(text);
   if (depth > MAX_DEPTH) {
     throw new Invalid(`The JSON is nested more than ${MAX_DEPTH} levels deep`);
   }
   if (fields > MAX_FIELDS) {
     throw new Invalid(`An object of the JSON has more than ${MAX_FIELDS} fields`);
   }
-  if (commas >= MAX_ENTRIES) throw new Invalid(`The JSON has more than ${MAX_ENTRIES} entries`);
+  if (entries > MAX_ENTRIES) throw new Invalid(`The JSON has more than ${MAX_ENTRIES} entries`);
 }
 
 /**
- * Whether JSON is nested at most 100 levels deep, and no object of it has more than 1,000 fields. Takes
- * time for each character, none for levels.
- *
- * @param mostEntries most entries of all its arrays and objects together
+ * The entries of all arrays and objects of JSON together; null if it is nested more than 100 levels
+ * deep, or an object of it has more than 1,000 fields. Takes time for each character, none for levels.
  */
-export function isBounded(text: string, mostEntries = Infinity): boolean {
-  const { depth, commas, fields } = measure(text);
-  return depth <= MAX_DEPTH && fields <= MAX_FIELDS && commas < mostEntries;
+export function entriesIn(text: string): number | null {
+  const { depth, entries, fields } = measure(text);
+  return depth > MAX_DEPTH || fields > MAX_FIELDS ? null : entries;
 }
 
 /** What {@link measure} finds. */
 interface Measures {
   /** The deepest nesting, up to one level beyond the most. */
   readonly depth: number;
-  /** Commas outside of texts. */
-  readonly commas: number;
+  /** Each array and object has one entry more than commas; an empty one counts as if it had one. */
+  readonly entries: number;
   /** Fields of the object that has most. */
   readonly fields: number;
 }
 
 function measure(text: string): Measures {
-  // Each level needs two brackets.
-  if (text.length <= 2 * MAX_DEPTH) return { depth: 0, commas: 0, fields: 0 };
-  let [depth, deepest, commas, fields] = [0, 0, 0, 0];
+  let [depth, deepest, entries, fields] = [0, 0, 0, 0];
   /** The fields of the open objects, by their depth; 0 for an array. */
   const open = new Uint32Array(MAX_DEPTH + 2);
   for (let index = 0; index < text.length; index++) {
@@ -70,12 +70,13 @@ function measure(text: string): Measures {
         break;
       case 0x5b: // [
       case 0x7b: // {
+        entries++;
         deepest = Math.max(deepest, ++depth);
-        if (depth > MAX_DEPTH) return { depth, commas, fields };
+        if (depth > MAX_DEPTH) return { depth, entries, fields };
         if (depth > 0) open[depth] = text.charCodeAt(index) === 0x7b ? 1 : 0;
         break;
       case 0x2c: // ,
-        commas++;
+        entries++;
         if (depth > 0 && open[depth]! > 0) fields = Math.max(fields, ++open[depth]!);
         break;
       case 0x5d: // ]
@@ -83,7 +84,7 @@ function measure(text: string): Measures {
         depth--;
     }
   }
-  return { depth: deepest, commas, fields };
+  return { depth: deepest, entries, fields };
 }
 
 /** The index of the quote that ends the string which begins at an index. */

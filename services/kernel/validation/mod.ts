@@ -1,4 +1,4 @@
 /** Errors of schemas in muster's words; JSON within bounds. */
 export { describeIssue, type Fault, faultOf, fieldName } from "./faults.ts";
-export { isBounded, requireBounded } from "./json_depth.ts";
+export { entriesIn, MAX_ENTRIES, requireBounded } from "./json_depth.ts";
 export { hasManyIndices, parseJson } from "./json_text.ts";

@@ -214,7 +214,7 @@ export const pauseAgent = serverOperation(
     whileFull: true,
     summary: "Pause an agent: refuses its messages until it is resumed, and keeps its sessions",
     input: byNick.extend(pauseSchema.shape),
-    bodyName: "Pause",
+    bodyName: "PauseRequest",
     example: { reason: "wait for the review" },
     hasOptionalBody: true,
     done: "Paused",

@@ -1,4 +1,4 @@
-/** The bots that read channels and the event log: auditbot, oracle, scribe and scroll. */
+/** The bots that read channels and the event log: auditbot, oracle, scribe, scroll and systembot. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { formatEnvelope } from "../../../../services/chat/bridge/mod.ts";
@@ -385,3 +385,19 @@ Deno.test("auditbot sums up floods of every kind, and keeps its record", async (
     settings.assertAll("auditbot");
   });
 });
+
+Deno.test("systembot answers its commands", () =>
+  withBots(async (world) => {
+    await world.enable("systembot");
+    const ann = await world.person("ann");
+    const bob = await world.person("bob");
+    ann.send("PRIVMSG #general :!systembot status");
+    await ann.expect(/PRIVMSG #general :ok: up .*, 0 agents, 1 channel$/);
+    ann.send("PRIVMSG #general :systembot: who");
+    await ann.expect(/PRIVMSG #general :#general has 4: ann bob bridge systembot$/);
+    bob.send("PART #general");
+    ann.send("PRIVMSG #general :!systembot recent #general 1");
+    await ann.expect(/ NOTICE ann :\S+Z #general: bob left$/);
+    ann.send("PRIVMSG #general :!systembot who #secret");
+    await ann.expect(/There is no channel #secret, or you may not read it$/);
+  }));

@@ -324,22 +324,6 @@ testParrot("What a bot keeps survives its restart", async (world) => {
   await ann.expect(/count 2$/);
 });
 
-Deno.test("systembot answers its commands", () =>
-  withBots(async (world) => {
-    await world.enable("systembot");
-    const ann = await world.person("ann");
-    const bob = await world.person("bob");
-    ann.send("PRIVMSG #general :!systembot status");
-    await ann.expect(/PRIVMSG #general :ok: up .*, 0 agents, 1 channel$/);
-    ann.send("PRIVMSG #general :systembot: who");
-    await ann.expect(/PRIVMSG #general :#general has 4: ann bob bridge systembot$/);
-    bob.send("PART #general");
-    ann.send("PRIVMSG #general :!systembot recent #general 1");
-    await ann.expect(/ NOTICE ann :\S+Z #general: bob left$/);
-    ann.send("PRIVMSG #general :!systembot who #secret");
-    await ann.expect(/There is no channel #secret, or you may not read it$/);
-  }));
-
 Deno.test("nobody becomes operator of a channel in which bots report by joining it", () =>
   withBots(async (world) => {
     const { authority } = world.services;

@@ -61,6 +61,10 @@ Deno.test("JSON is refused for its depth and the number of its entries, not for 
   requireBounded("[".repeat(100) + "]".repeat(100));
   assert.throws(() => requireBounded(JSON.stringify(Array(20_001).fill(1))), /20000 entries/);
   assert.throws(() => requireBounded("[".repeat(101) + "]".repeat(101)), /100 levels/);
+  // An array is an entry of the one around it, also where no comma tells.
+  const nested = (count: number) => `[${Array(count).fill('[{"a":[1]}]').join(",")}]`;
+  requireBounded(nested(5000));
+  assert.throws(() => requireBounded(nested(5001)), /20000 entries/);
 });
 
 Deno.test("suggest() compares no names of very different lengths", () => {
