@@ -506,6 +506,8 @@ export interface IrcServerOptions {
   readMarkers?: ReadMarkerStore;
   /** Unix time in milliseconds. */
   clock?: () => number;
+  /** Milliseconds of a clock that nobody sets, for the pauses of long answers. */
+  monotonicClock?: () => number;
   log?: IrcLogger;
   /** Secret from which users' visible hosts are derived; random per server when absent. */
   cloakKey?: Uint8Array;

@@ -41,7 +41,7 @@ export class ServerState {
   readonly monitors = new Monitors();
   readonly formerUsers = new FormerUsers();
   readonly logins = new PendingLogins();
-  readonly pace = new Pace();
+  readonly pace: Pace;
   readonly counters: Counters = newCounters();
   /** Decides about messages to channels; null to deliver all. */
   guard: SpeechGuard | null = null;
@@ -70,6 +70,7 @@ export class ServerState {
     this.cloakKey = options.cloakKey ?? crypto.getRandomValues(new Uint8Array(32));
     this.readMarkers = new ReadMarkers(options.readMarkers);
     this.#clock = new MessageClock(options.clock ?? Date.now, store?.newestTime ?? 0);
+    this.pace = new Pace(options.monotonicClock ?? (() => performance.now()));
     this.startedAt = this.now();
   }
 
@@ -537,10 +538,16 @@ const STRIDE = 16;
  * turn, so that many clients with long answers delay others no more than one does.
  */
 export class Pace {
+  readonly #clock: () => number;
   readonly #waiting: (() => void)[] = [];
   /** When the time of this turn is used up; null if nothing long has begun in it. */
   #end: number | null = null;
   #calls = 0;
+
+  /** @param clock in milliseconds */
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
 
   /**
    * Called for each step of a long answer.
@@ -549,11 +556,11 @@ export class Pace {
    */
   step(): Promise<void> | null {
     if (this.#end === null) {
-      this.#end = performance.now() + SLICE;
+      this.#end = this.#clock() + SLICE;
       this.#nextTurn();
       return null;
     }
-    if (this.#calls++ % STRIDE !== 0 || performance.now() < this.#end) return null;
+    if (this.#calls++ % STRIDE !== 0 || this.#clock() < this.#end) return null;
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
@@ -564,7 +571,7 @@ export class Pace {
       // One answer goes on in each turn: with all at once, each would take a step beyond the time.
       const resume = this.#waiting.shift();
       if (resume === undefined) return;
-      this.#end = performance.now() + SLICE;
+      this.#end = this.#clock() + SLICE;
       this.#nextTurn();
       resume();
     });
