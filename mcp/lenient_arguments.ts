@@ -12,87 +12,118 @@ const NUMBER = /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 /** In the metadata of an optional text: an empty one is a value, and not a text left out. */
 export const KEEPS_EMPTY = { keepsEmpty: true };
 
+/** Reads a value as models write it. */
+export type LenientReader = (value: unknown) => unknown;
+
 /**
- * Leaves out of an object, at every depth that the schema describes, fields that are null, and
- * optional ones that are `""`; numbers and booleans may be texts, and arrays and objects the JSON text
- * of one. All other values stay as they are: the schema refuses what it does not take.
+ * Makes what leaves out of an object, at every depth that the schema describes, fields that are null,
+ * and optional ones that are `""`; numbers and booleans may be texts, and arrays and objects the JSON
+ * text of one. All other values stay as they are: the schema refuses what it does not take.
  *
- * @param schema describes the value
+ * @param schema describes the value; what follows from it is found out once
  */
-export function lenient(value: unknown, schema: z.core.$ZodType): unknown {
+export function lenientReader(schema: z.core.$ZodType): LenientReader {
   if (
     schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ||
     schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault ||
     schema instanceof z.ZodReadonly
-  ) return lenient(value, schema.def.innerType);
-  if (schema instanceof z.ZodPipe) {
-    const { in: given, out } = schema.def;
-    const read = lenient(value, given);
-    // What comes out of a text is not what a caller writes.
-    return typeof read === "string" && !(given instanceof z.ZodTransform)
-      ? read
-      : lenient(read, out);
+  ) return lenientReader(schema.def.innerType);
+  if (schema instanceof z.ZodPipe) return pipeReader(schema);
+  if (schema instanceof z.ZodUnion) return choiceReader(schema.def.options);
+  if (schema instanceof z.ZodObject) return compositeReader(objectReader(schema));
+  if (schema instanceof z.ZodArray) {
+    const read = lenientReader(schema.def.element);
+    return compositeReader((value) =>
+      Array.isArray(value) ? value.map((element) => read(element)) : value
+    );
   }
-  if (schema instanceof z.ZodUnion) return lenientChoice(value, schema.def.options);
-  if (typeof value === "string" && isComposite(schema)) {
-    const inner = compositeIn(value);
-    return inner === null ? value : lenient(inner, schema);
+  if (schema instanceof z.ZodRecord) {
+    const read = lenientReader(schema.def.valueType);
+    return compositeReader((value) => isRecord(value) ? mapped(value, read) : value);
   }
-  if (schema instanceof z.ZodObject && isRecord(value)) return lenientObject(value, schema);
-  if (schema instanceof z.ZodArray && Array.isArray(value)) {
-    return value.map((element) => lenient(element, schema.def.element));
-  }
-  if (schema instanceof z.ZodRecord && isRecord(value)) {
-    const { valueType } = schema.def;
-    return mapped(value, (field) => lenient(field, valueType));
-  }
-  if (typeof value !== "string") return value;
-  if (schema instanceof z.ZodNumber) return numberIn(value) ?? value;
-  if (schema instanceof z.ZodBoolean) return booleanIn(value) ?? value;
-  if (schema instanceof z.ZodLiteral || schema instanceof z.ZodEnum) {
-    const meant = [numberIn(value), booleanIn(value)];
-    const values: ReadonlySet<unknown> = schema instanceof z.ZodLiteral
-      ? new Set(schema.values)
-      : new Set(schema.options);
-    if (!values.has(value)) return meant.find((one) => values.has(one)) ?? value;
-  }
+  if (schema instanceof z.ZodNumber) return textReader(numberIn);
+  if (schema instanceof z.ZodBoolean) return textReader(booleanIn);
+  if (schema instanceof z.ZodLiteral) return oneOf(new Set(schema.values));
+  return schema instanceof z.ZodEnum ? oneOf(new Set(schema.options)) : asItIs;
+}
+
+function asItIs(value: unknown): unknown {
   return value;
+}
+
+function pipeReader({ def: { in: given, out } }: z.ZodPipe): LenientReader {
+  const [readGiven, readOut] = [lenientReader(given), lenientReader(out)];
+  return (value) => {
+    const read = readGiven(value);
+    // What comes out of a text is not what a caller writes.
+    return typeof read === "string" && !(given instanceof z.ZodTransform) ? read : readOut(read);
+  };
 }
 
 /**
  * A value that a choice takes as it is stays so. One that no option takes is what one of them reads in
  * it, so that a number out of range is told as a number.
  */
-function lenientChoice(value: unknown, options: readonly z.core.$ZodType[]): unknown {
-  if (options.some((option) => z.safeParse(option, value).success)) return value;
-  const read = options.map((option) => ({ option, value: lenient(value, option) }));
-  const taken = read.find(({ option, value }) => z.safeParse(option, value).success);
-  return (taken ?? read.find((one) => one.value !== value))?.value ?? value;
+function choiceReader(options: readonly z.core.$ZodType[]): LenientReader {
+  const readers = options.map((option) => ({ option, reads: lenientReader(option) }));
+  return (value) => {
+    if (options.some((option) => z.safeParse(option, value).success)) return value;
+    const read = readers.map(({ option, reads }) => ({ option, value: reads(value) }));
+    const taken = read.find(({ option, value }) => z.safeParse(option, value).success);
+    return (taken ?? read.find((one) => one.value !== value))?.value ?? value;
+  };
 }
 
-function lenientObject(
-  given: Record<string, unknown>,
-  { shape }: z.ZodObject,
-): Record<string, unknown> {
-  const entries = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
-    const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    if (field === undefined) return [[name, value]];
-    if (value === null && !z.safeParse(field, null).success) return [];
-    if (value === "" && isLeftOut(field)) return [];
-    return [[name, lenient(value, field)]];
-  });
-  return Object.fromEntries(entries);
+/** @param read reads a value that is no text */
+function compositeReader(read: LenientReader): LenientReader {
+  return (value) => read(typeof value === "string" ? compositeIn(value) ?? value : value);
 }
 
-/** Whether an empty text stands for a field that is absent. */
-function isLeftOut(field: z.core.$ZodType): boolean {
-  return z.safeParse(field, undefined).success &&
+/** @param read reads a text; null if it is none of those that it reads */
+function textReader(read: (text: string) => unknown): LenientReader {
+  return (value) => typeof value === "string" ? read(value) ?? value : value;
+}
+
+function oneOf(values: ReadonlySet<unknown>): LenientReader {
+  return textReader((text) =>
+    values.has(text) ? text : [numberIn(text), booleanIn(text)].find((one) => values.has(one))
+  );
+}
+
+/** A field of an object. */
+interface Field {
+  readonly schema: z.core.$ZodType;
+  readonly read: LenientReader;
+}
+
+function objectReader({ shape }: z.ZodObject): LenientReader {
+  // An object may hold others of its kind, so its fields are looked at when there is one.
+  let fields: ReadonlyMap<string, Field> | null = null;
+  return (value) => {
+    if (!isRecord(value)) return value;
+    fields ??= new Map(
+      Object.entries(shape).map((
+        [name, schema],
+      ) => [name, { schema, read: lenientReader(schema) }]),
+    );
+    let isSame = true;
+    const entries: [string, unknown][] = [];
+    for (const [name, given] of Object.entries(value)) {
+      const field = fields.get(name);
+      const isAbsent = field !== undefined && isLeftOut(given, field.schema);
+      const read = field === undefined || isAbsent ? given : field.read(given);
+      if (isAbsent || read !== given) isSame = false;
+      if (!isAbsent) entries.push([name, read]);
+    }
+    return isSame ? value : Object.fromEntries(entries);
+  };
+}
+
+/** Whether null, or an empty text, stands for a field that is absent. */
+function isLeftOut(given: unknown, field: z.core.$ZodType): boolean {
+  if (given === null) return !z.safeParse(field, null).success;
+  return given === "" && z.safeParse(field, undefined).success &&
     z.globalRegistry.get(field)?.keepsEmpty !== true;
-}
-
-function isComposite(schema: z.core.$ZodType): boolean {
-  return schema instanceof z.ZodObject || schema instanceof z.ZodArray ||
-    schema instanceof z.ZodRecord;
 }
 
 /** The array or the object whose JSON a text is. */
