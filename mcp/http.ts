@@ -20,7 +20,12 @@ import {
   Unauthorized,
   Unavailable,
 } from "../services/kernel/errors.ts";
-import { authorize, type Caller, type Principal } from "../services/people/identity/mod.ts";
+import {
+  authorize,
+  type Caller,
+  OPERATOR,
+  type Principal,
+} from "../services/people/identity/mod.ts";
 import { ForwardedCalls } from "./forwarded_calls.ts";
 import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
 import { foreignOrigin, type Target, targetOf } from "./origin.ts";
@@ -156,6 +161,14 @@ class RequestContext implements ToolContext {
   }
 }
 
+/** A call that changes nothing. */
+const REHEARSAL = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 0,
+  method: "tools/call",
+  params: { name: "get_status", arguments: {} },
+});
+
 class Endpoint {
   readonly #services: McpServices;
   readonly #trustedProxies: TrustedProxies;
@@ -176,7 +189,15 @@ class Endpoint {
 
   /** Prepares what the first call would otherwise wait for. */
   async prepare(): Promise<void> {
-    await this.#made().prepare();
+    const protocols = this.#made();
+    await protocols.prepare();
+    // Code is compiled when it first runs. The first request is refused, having no credential.
+    const request = new Request("http://localhost/mcp", { method: "POST", body: REHEARSAL });
+    const exchange = { remoteAddress: "127.0.0.1", requestId: "", route: "none" };
+    await this.respond(request, { ...exchange, isForwarded: false });
+    const body = parseJson(await this.#bodies.read(request));
+    const caller = { principal: OPERATOR, address: "127.0.0.1", requestId: "" };
+    await protocols.rehearse(body, request, new RequestContext(caller, request));
   }
 
   async respond(request: Request, exchange: Exchange): Promise<Response> {

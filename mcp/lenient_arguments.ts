@@ -12,98 +12,137 @@ const NUMBER = /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 /** In the metadata of an optional text: an empty one is a value, and not a text left out. */
 export const KEEPS_EMPTY = { keepsEmpty: true };
 
+/** Reads a value as models write it. */
+export type LenientReader = (value: unknown) => unknown;
+
 /** How many entries texts of JSON may still have: a body has no more, but its texts count as one. */
 interface Room {
   entries: number;
 }
 
+/** Reads a part of a value. */
+type PartReader = (value: unknown, room: Room) => unknown;
+
 /**
- * Leaves out of an object, at every depth that the schema describes, fields that are null, and
- * optional ones that are `""`; numbers and booleans may be texts, and arrays and objects the JSON text
- * of one, as long as all such texts have at most 20,000 entries together. All other values stay as they
- * are: the schema refuses what it does not take.
+ * Makes what leaves out of an object, at every depth that the schema describes, fields that are null,
+ * and optional ones that are `""`; numbers and booleans may be texts, and arrays and objects the JSON
+ * text of one, as long as all such texts have at most 20,000 entries together. All other values stay
+ * as they are: the schema refuses what it does not take.
  *
- * @param schema describes the value
+ * @param schema describes the value; what follows from it is found out once
  */
-export function lenient(value: unknown, schema: z.core.$ZodType): unknown {
-  return read(value, schema, { entries: MAX_ENTRIES });
+export function lenientReader(schema: z.core.$ZodType): LenientReader {
+  const read = partReader(schema);
+  return (value) => read(value, { entries: MAX_ENTRIES });
 }
 
-function read(value: unknown, schema: z.core.$ZodType, room: Room): unknown {
+function partReader(schema: z.core.$ZodType): PartReader {
   if (
     schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ||
     schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault ||
     schema instanceof z.ZodReadonly
-  ) return read(value, schema.def.innerType, room);
-  if (schema instanceof z.ZodPipe) {
-    const { in: given, out } = schema.def;
-    const inner = read(value, given, room);
-    // What comes out of a text is not what a caller writes.
-    return typeof inner === "string" && !(given instanceof z.ZodTransform)
-      ? inner
-      : read(inner, out, room);
+  ) return partReader(schema.def.innerType);
+  if (schema instanceof z.ZodPipe) return pipeReader(schema);
+  if (schema instanceof z.ZodUnion) return choiceReader(schema.def.options);
+  if (schema instanceof z.ZodObject) return compositeReader(objectReader(schema));
+  if (schema instanceof z.ZodArray) {
+    const read = partReader(schema.def.element);
+    return compositeReader((value, room) =>
+      Array.isArray(value) ? value.map((element) => read(element, room)) : value
+    );
   }
-  if (schema instanceof z.ZodUnion) return choice(value, schema.def.options, room);
-  if (typeof value === "string" && isComposite(schema)) {
-    const inner = compositeIn(value, room);
-    return inner === null ? value : read(inner, schema, room);
+  if (schema instanceof z.ZodRecord) {
+    const read = partReader(schema.def.valueType);
+    return compositeReader((value, room) =>
+      isRecord(value) ? mapped(value, (field) => read(field, room)) : value
+    );
   }
-  if (schema instanceof z.ZodObject && isRecord(value)) return object(value, schema, room);
-  if (schema instanceof z.ZodArray && Array.isArray(value)) {
-    return value.map((element) => read(element, schema.def.element, room));
-  }
-  if (schema instanceof z.ZodRecord && isRecord(value)) {
-    const { valueType } = schema.def;
-    return mapped(value, (field) => read(field, valueType, room));
-  }
-  if (typeof value !== "string") return value;
-  if (schema instanceof z.ZodNumber) return numberIn(value) ?? value;
-  if (schema instanceof z.ZodBoolean) return booleanIn(value) ?? value;
-  if (schema instanceof z.ZodLiteral || schema instanceof z.ZodEnum) {
-    const meant = [numberIn(value), booleanIn(value)];
-    const values: ReadonlySet<unknown> = schema instanceof z.ZodLiteral
-      ? new Set(schema.values)
-      : new Set(schema.options);
-    if (!values.has(value)) return meant.find((one) => values.has(one)) ?? value;
-  }
+  if (schema instanceof z.ZodNumber) return textReader(numberIn);
+  if (schema instanceof z.ZodBoolean) return textReader(booleanIn);
+  if (schema instanceof z.ZodLiteral) return oneOf(new Set(schema.values));
+  return schema instanceof z.ZodEnum ? oneOf(new Set(schema.options)) : asItIs;
+}
+
+function asItIs(value: unknown): unknown {
   return value;
+}
+
+function pipeReader({ def: { in: given, out } }: z.ZodPipe): PartReader {
+  const [readGiven, readOut] = [partReader(given), partReader(out)];
+  return (value, room) => {
+    const read = readGiven(value, room);
+    // What comes out of a text is not what a caller writes.
+    return typeof read === "string" && !(given instanceof z.ZodTransform)
+      ? read
+      : readOut(read, room);
+  };
 }
 
 /**
  * A value that a choice takes as it is stays so. One that no option takes is what one of them reads in
  * it, so that a number out of range is told as a number.
  */
-function choice(value: unknown, options: readonly z.core.$ZodType[], room: Room): unknown {
-  if (options.some((option) => z.safeParse(option, value).success)) return value;
-  const readings = options.map((option) => ({ option, value: read(value, option, room) }));
-  const taken = readings.find(({ option, value }) => z.safeParse(option, value).success);
-  return (taken ?? readings.find((one) => one.value !== value))?.value ?? value;
+function choiceReader(options: readonly z.core.$ZodType[]): PartReader {
+  const readers = options.map((option) => ({ option, reads: partReader(option) }));
+  return (value, room) => {
+    if (options.some((option) => z.safeParse(option, value).success)) return value;
+    const read = readers.map(({ option, reads }) => ({ option, value: reads(value, room) }));
+    const taken = read.find(({ option, value }) => z.safeParse(option, value).success);
+    return (taken ?? read.find((one) => one.value !== value))?.value ?? value;
+  };
 }
 
-function object(
-  given: Record<string, unknown>,
-  { shape }: z.ZodObject,
-  room: Room,
-): Record<string, unknown> {
-  const entries = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
-    const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    if (field === undefined) return [[name, value]];
-    if (value === null && !z.safeParse(field, null).success) return [];
-    if (value === "" && isLeftOut(field)) return [];
-    return [[name, read(value, field, room)]];
-  });
-  return Object.fromEntries(entries);
+/** @param read reads a value that is no text */
+function compositeReader(read: PartReader): PartReader {
+  return (value, room) =>
+    read(typeof value === "string" ? compositeIn(value, room) ?? value : value, room);
 }
 
-/** Whether an empty text stands for a field that is absent. */
-function isLeftOut(field: z.core.$ZodType): boolean {
-  return z.safeParse(field, undefined).success &&
+/** @param read reads a text; null if it is none of those that it reads */
+function textReader(read: (text: string) => unknown): PartReader {
+  return (value) => typeof value === "string" ? read(value) ?? value : value;
+}
+
+function oneOf(values: ReadonlySet<unknown>): PartReader {
+  return textReader((text) =>
+    values.has(text) ? text : [numberIn(text), booleanIn(text)].find((one) => values.has(one))
+  );
+}
+
+/** A field of an object. */
+interface Field {
+  readonly schema: z.core.$ZodType;
+  readonly read: PartReader;
+}
+
+function objectReader({ shape }: z.ZodObject): PartReader {
+  // An object may hold others of its kind, so its fields are looked at when there is one.
+  let fields: ReadonlyMap<string, Field> | null = null;
+  return (value, room) => {
+    if (!isRecord(value)) return value;
+    fields ??= new Map(
+      Object.entries(shape).map((
+        [name, schema],
+      ) => [name, { schema, read: partReader(schema) }]),
+    );
+    let isSame = true;
+    const entries: [string, unknown][] = [];
+    for (const [name, given] of Object.entries(value)) {
+      const field = fields.get(name);
+      const isAbsent = field !== undefined && isLeftOut(given, field.schema);
+      const read = field === undefined || isAbsent ? given : field.read(given, room);
+      if (isAbsent || read !== given) isSame = false;
+      if (!isAbsent) entries.push([name, read]);
+    }
+    return isSame ? value : Object.fromEntries(entries);
+  };
+}
+
+/** Whether null, or an empty text, stands for a field that is absent. */
+function isLeftOut(given: unknown, field: z.core.$ZodType): boolean {
+  if (given === null) return !z.safeParse(field, null).success;
+  return given === "" && z.safeParse(field, undefined).success &&
     z.globalRegistry.get(field)?.keepsEmpty !== true;
-}
-
-function isComposite(schema: z.core.$ZodType): boolean {
-  return schema instanceof z.ZodObject || schema instanceof z.ZodArray ||
-    schema instanceof z.ZodRecord;
 }
 
 /** The array or the object whose JSON a text is; null also if it has too many entries. */

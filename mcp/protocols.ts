@@ -17,7 +17,7 @@ import { ProjectCallPlacement } from "./project_call_placement.ts";
 import { OPERATION_TOOLS } from "./operation_tools.ts";
 import { SERVER_OPERATIONS } from "../services/operation/daemon/server_operations.ts";
 import { inOrder, type Tool } from "./tool.ts";
-import type { AnyServerOperation, ServerServices } from "./tool_call.ts";
+import type { AnyServerOperation, ServerServices, ToolContext } from "./tool_call.ts";
 import { TOOLS_MARK } from "./tools_mark.ts";
 
 /** The services of the MCP endpoint. */
@@ -82,6 +82,13 @@ export class Protocols {
     if (hosting !== undefined && hosting.projects.all().length > 0) await this.#load();
   }
 
+  /** Answers a call of a tool of coordination, as a protocol does, but counts it nowhere. */
+  async rehearse(body: unknown, request: Request, context: ToolContext): Promise<void> {
+    const protocol = this.#create(this.#tools, { metrics: { toolCalled() {} } });
+    protocol.suffices(body, context.caller.principal);
+    await protocol.respond(body, request, context, () => Promise.resolve());
+  }
+
   /** The protocol that answers the body of a request. */
   async answering(body: unknown, { headers }: Request, principal: Principal): Promise<Protocol> {
     if (this.#whole !== null) return this.#whole;
@@ -141,7 +148,10 @@ export class Protocols {
     return inOrder(declaredTools(operations.flat()));
   }
 
-  #create(tools: readonly Tool[], more: Pick<ProtocolServices, "resources"> = {}): Protocol {
+  #create(
+    tools: readonly Tool[],
+    more: Partial<Pick<ProtocolServices, "resources" | "metrics">> = {},
+  ): Protocol {
     const services = { scheduler: systemScheduler, ...this.#services, waits: this.#waits };
     return new Protocol(tools, { ...services, ...more });
   }

@@ -26,7 +26,7 @@ import {
 } from "../services/kernel/validation/schemas.ts";
 import { explain } from "./advice.ts";
 import { type Cut, type Data, fit, maxCharsShape, moreShape } from "./budget.ts";
-import { lenient } from "./lenient_arguments.ts";
+import { lenientReader } from "./lenient_arguments.ts";
 import { slugOf, ToolCall, type ToolContext, type ToolServices } from "./tool_call.ts";
 import { formResult, UserAsked } from "./user_forms.ts";
 
@@ -118,6 +118,8 @@ export interface Tool {
 
 const waitSchema = z.looseObject({ wait_seconds: z.number().positive() });
 
+const readWait = lenientReader(waitSchema);
+
 /** The argument that names the project. */
 export const slugShape = {
   slug: z.string().optional().describe(
@@ -143,7 +145,10 @@ export function tool<Input extends z.ZodRawShape>(definition: ToolDefinition<Inp
   };
   const shownOf = once(() => z.strictObject(shape));
   const schemaOf = once(() => bounded(closed(shownOf())));
+  const readerOf = once(() => lenientReader(shownOf()));
   const names = Object.keys(shape);
+  // Those that are not for what the tool does.
+  const common = new Set([...findsProject ? ["slug"] : [], ...isLong ? ["max_chars"] : []]);
   const describe = once(() => ({
     name,
     description,
@@ -184,32 +189,30 @@ export function tool<Input extends z.ZodRawShape>(definition: ToolDefinition<Inp
       };
       const unknown = Object.keys(input).find((key) => !names.includes(key));
       if (unknown !== undefined) throw invalid(describeUnknown(unknown, { name, names }));
-      const read = lenient(input, shownOf()) as Data;
+      const read = readerOf()(input) as Data;
       const { data: given, error } = schemaOf().safeParse(read, { reportInput: true });
       if (given === undefined) throw invalid(describeError(error));
       if (isInProject) requireWholeCharacters(given);
-      const { slug, max_chars: most = MAX_SHORT_ANSWER, ...rest } = given as Data;
+      const { slug, max_chars: most = MAX_SHORT_ANSWER } = given as Data;
       const call = new ToolCall(
         services,
         context,
         findsProject ? slugOf(services, slug, principal) : null,
       );
-      const own = {
-        ...rest,
-        ...findsProject || !("slug" in given) ? {} : { slug },
-        ...isLong || !("max_chars" in given) ? {} : { max_chars: most },
-      };
+      const own = common.size === 0
+        ? given
+        : Object.fromEntries(Object.entries(given).filter(([argument]) => !common.has(argument)));
       const answer = await definition.run(own as z.output<z.ZodObject<Input>>, call, read);
-      const { data, text, cuts = [] } = answer;
-      if (text !== undefined) return { ...answer, text };
+      const { data, text, more, cuts = [] } = answer;
+      if (text !== undefined) return { text, data, ...more === undefined ? {} : { more } };
       return fit(data, cuts, Number(most), { isFixed: !isLong });
     },
     mayWait(input) {
       if (!names.includes("wait_seconds")) return false;
-      return waitSchema.safeParse(lenient(input, waitSchema)).success;
+      return waitSchema.safeParse(readWait(input)).success;
     },
     prepare() {
-      schemaOf().safeParse(lenient({}, shownOf()));
+      schemaOf().safeParse(readerOf()({}));
     },
   };
 }

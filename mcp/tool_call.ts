@@ -161,18 +161,20 @@ export class ToolCall {
   }
 
   /** One that waits for news ends when the client is gone or the caller's credential ends. */
-  async #invokeOnServer<Value>(
+  #invokeOnServer<Value>(
     { waits }: ServerHead,
     { wait_seconds: seconds = 0 }: { readonly wait_seconds?: number },
     more: Omit<InnerCall, "caller" | "end">,
     invoke: (call: InnerCall) => Promise<Value>,
   ): Promise<Value> {
-    const { caller, signal } = this.context;
+    const { context } = this;
+    const { caller } = context;
     const call = { via: "mcp" as const, ...more, caller };
-    if (waits === undefined || seconds === 0) return await invoke(call);
-    return await this.#services.waits.run(
+    if (waits === undefined || seconds === 0) return invoke(call);
+    // The signal is made when it is asked for, which costs as much as a short call.
+    return this.#services.waits.run(
       caller.principal,
-      signal,
+      context.signal,
       (end) => invoke({ ...call, end }),
     );
   }

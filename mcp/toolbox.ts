@@ -50,7 +50,9 @@ export class Toolbox {
 
   /** Whether there is a tool of this name that a principal may call. */
   has(name: string, principal: Principal): boolean {
-    return (this.#named.get(name) ?? []).some(this.#openedTo(principal));
+    return (this.#named.get(name) ?? []).some(({ head, sees }) =>
+      sees(principal, isOpenTo(head, principal, this.#api))
+    );
   }
 
   /** The tool of this name, or null. The tool itself refuses a principal that may not call it. */

@@ -341,3 +341,9 @@ Deno.test("the error for an unknown tool suggests one that the caller may call",
     assert.equal(error.message, 'There is no tool "get_stattus"; did you mean "get_status"?');
   }
 });
+
+Deno.test("what is prepared for the first call is neither counted nor logged, and asks for no credential", async () => {
+  const { handler, metrics, logged, addresses } = newFixture();
+  await handler.prepare();
+  assert.deepEqual([metrics.calls, metrics.requests, logged, addresses], [[], [], [], []]);
+});

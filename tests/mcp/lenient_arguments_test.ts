@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { KEEPS_EMPTY, lenient } from "../../mcp/lenient_arguments.ts";
+import { KEEPS_EMPTY, lenientReader } from "../../mcp/lenient_arguments.ts";
 
 const schema = z.strictObject({
   name: z.string().min(1),
@@ -19,6 +19,8 @@ const schema = z.strictObject({
   free: z.looseObject({}).optional(),
 });
 
+const lenient = lenientReader(schema);
+
 Deno.test("optional arguments are absent, null or empty, and numbers and booleans texts, at every depth", () => {
   const given = {
     name: "x",
@@ -36,7 +38,7 @@ Deno.test("optional arguments are absent, null or empty, and numbers and boolean
     ],
     free: { kept: null, empty: "", number: "5" },
   };
-  assert.deepEqual(schema.parse(lenient(given, schema)), {
+  assert.deepEqual(schema.parse(lenient(given)), {
     name: "x",
     file: "",
     count: 5,
@@ -52,14 +54,14 @@ Deno.test("what a schema does not take reaches it as it came", () => {
   for (
     const count of ["", " ", "five", "0x10", "1".repeat(1000), "NaN", "Infinity", [], {}, true]
   ) {
-    const read = lenient({ name: 1, count, more: null }, schema) as Record<string, unknown>;
+    const read = lenient({ name: 1, count, more: null }) as Record<string, unknown>;
     assert.equal(read.name, 1);
     assert.equal(read.more, null);
     assert.deepEqual(read.count, count === "" ? undefined : count);
   }
-  assert.equal(lenient("5", schema), "5");
-  assert.deepEqual(lenient({ changes: "x" }, schema), { changes: "x" });
-  assert.deepEqual(lenient({ name: null }, schema), {});
+  assert.equal(lenient("5"), "5");
+  assert.deepEqual(lenient({ changes: "x" }), { changes: "x" });
+  assert.deepEqual(lenient({ name: null }), {});
 });
 
 Deno.test("an array and an object may be the text of their JSON, at every depth", () => {
@@ -69,7 +71,7 @@ Deno.test("an array and an object may be the text of their JSON, at every depth"
     changes: JSON.stringify([{ path: "p", run: "true", lines: '{"first":"1"}' }]),
     free: ' {"kept":"[1]"}',
   };
-  assert.deepEqual(schema.parse(lenient(given, schema)), {
+  assert.deepEqual(schema.parse(lenient(given)), {
     name: '["x"]',
     count: 1,
     changes,
@@ -77,18 +79,19 @@ Deno.test("an array and an object may be the text of their JSON, at every depth"
   });
   const deep = "[".repeat(5000) + "]".repeat(5000);
   for (const text of ["[", "{]", '"a"', "1", "null", "[1", deep]) {
-    const read = lenient({ changes: text, free: text }, schema) as Record<string, unknown>;
+    const read = lenient({ changes: text, free: text }) as Record<string, unknown>;
     assert.deepEqual(read, { changes: text, free: text });
   }
 });
 
 Deno.test("texts of JSON that have too many entries together stay texts", () => {
   const texts = z.object({ lists: z.array(z.array(z.looseObject({}))), last: z.array(z.int()) });
+  const readTexts = lenientReader(texts);
   // Each has 90 arrays and objects in less than 200 characters.
   const list = `[${'{"a":'.repeat(15)}${"[".repeat(74)}${"]".repeat(74)}${"}".repeat(15)}]`;
   const read = (count: number) => {
     const given = { lists: Array(count).fill(list), last: "[1,2]" };
-    return lenient(given, texts) as { lists: unknown[]; last: unknown };
+    return readTexts(given) as { lists: unknown[]; last: unknown };
   };
   const few = read(220);
   assert.ok(few.lists.every(Array.isArray));

@@ -76,6 +76,8 @@ function fieldsOf(payload: unknown): string {
 
 /** The content of a new envelope. */
 export interface NewEnvelope {
+  /** Absent: a new one. */
+  readonly id?: string;
   readonly type: string;
   /** The sender's name. */
   readonly from: string;
@@ -89,8 +91,11 @@ export interface NewEnvelope {
  *
  * @param now Unix time in milliseconds
  */
-export function formatEnvelope({ type, from, to, payload = {} }: NewEnvelope, now: number): string {
-  return JSON.stringify({ v: 1, type, id: newUlid(now), from, to, ts: now, payload })
+export function formatEnvelope(
+  { id, type, from, to, payload = {} }: NewEnvelope,
+  now: number,
+): string {
+  return JSON.stringify({ v: 1, type, id: id ?? newUlid(now), from, to, ts: now, payload })
     .replace(
       NOT_IN_A_LINE,
       (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -20,6 +20,7 @@ import {
 import { CHANNEL_ARGUMENT_PATTERN } from "../../engines/irc/mod.ts";
 import type { Gap } from "../messages/mod.ts";
 import { nickSchema, sinceSchema, spokenTextSchema } from "../messages/schemas.ts";
+import { newUlid } from "../../kernel/ulid.ts";
 import { waitSchema, wholeNumber } from "../../kernel/validation/schemas.ts";
 import {
   addressed,
@@ -29,7 +30,7 @@ import {
   requireAddressees,
 } from "./addressees.ts";
 import { type Bridge, readChannelName } from "./bridge.ts";
-import { formatEnvelope, parseEnvelope } from "./envelope.ts";
+import { formatEnvelope } from "./envelope.ts";
 
 /** What the operations on channels call. */
 interface ChannelServices<Called extends keyof Bridge> {
@@ -253,11 +254,12 @@ export const sendMessage = serverOperation({
   const users = () => bridge.users(name, caller);
   if (to !== undefined) await requireAddressees(services, { channel: name, to, users });
   const from = speakerName(caller.principal, null) ?? bridge.nick;
-  const message = type === undefined
+  const now = Date.now();
+  const id = type === undefined ? undefined : newUlid(now);
+  const message = id === undefined || type === undefined
     ? addressed(text ?? "", to)
-    : formatEnvelope({ type, from, to, payload }, Date.now());
+    : formatEnvelope({ id, type, from, to, payload }, now);
   await bridge.post(name, { text: message }, caller);
-  const id = type === undefined ? undefined : parseEnvelope(message)?.id;
   const missed = named(to).filter((nick) => services.inboxes.reaches(nick, name) === false);
   return {
     channel: name,

@@ -79,13 +79,14 @@ export class ServerOperation<
   async invoke(
     services: Services & { readonly agents: Pick<Gates, "halts"> } & Pick<Gates, "space">,
     given: z.input<Input>,
-    { onHeaders, end = new EarlyEnd(), ...call }: InnerCall,
+    call: InnerCall,
   ): Promise<ValueOf<Ok, New>> {
     const { agents: { halts }, space } = services;
-    const { caller } = call;
-    const access = { ...this.declared, isAtPage: call.via === "web" };
+    const { caller, end = new EarlyEnd() } = call;
+    const { declared } = this;
+    const access = call.via === "web" ? { ...declared, isAtPage: true } : declared;
     const require = () =>
-      requireServerCall(methodOf(this.declared), access, caller.principal, { halts, space });
+      requireServerCall(methodOf(declared), access, caller.principal, { halts, space });
     require();
     const confirm = async () => {
       await caller.confirm?.();
@@ -93,7 +94,7 @@ export class ServerOperation<
     };
     const inner = { ...call, caller: { ...caller, confirm }, end };
     const outcome = await this.perform(services, this.parse(given), inner);
-    if (outcome instanceof WithHeaders) onHeaders?.(outcome.headers);
+    if (outcome instanceof WithHeaders) call.onHeaders?.(outcome.headers);
     return valueOf(outcome) as ValueOf<Ok, New>;
   }
 }
