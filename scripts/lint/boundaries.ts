@@ -133,6 +133,28 @@ const edge: Deno.lint.Rule = {
   },
 };
 
+/** Second ways to declare or call a use case, which there were once. */
+const SECOND_WAYS: ReadonlySet<string> = new Set([
+  "DirectRequests",
+  "InnerCalls",
+  "ProjectCalls",
+  "defineTool",
+  "projectRoute",
+  "projectTool",
+  "route",
+]);
+
+/** Reports functions and classes with the name of a second way. */
+const oneWay: Deno.lint.Rule = {
+  create(context) {
+    const check = ({ id }: Deno.lint.FunctionDeclaration | Deno.lint.ClassDeclaration) => {
+      if (id === null || !SECOND_WAYS.has(id.name)) return;
+      context.report({ node: id, message: "Declare an operation, a specialRoute or a tool" });
+    };
+    return { FunctionDeclaration: check, ClassDeclaration: check };
+  },
+};
+
 /** The plugin, for `deno.json`. */
 const plugin: Deno.lint.Plugin = {
   name: "boundaries",
@@ -143,6 +165,7 @@ const plugin: Deno.lint.Plugin = {
     "extended": importRule(extended),
     "pages": importRule(pages),
     "edge": edge,
+    "one-way": oneWay,
   },
 };
 

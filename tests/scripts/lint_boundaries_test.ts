@@ -93,3 +93,10 @@ Deno.test("an operation runs only where its rights are checked", () => {
     assert.deepEqual(broken(path, source), [], path);
   }
 });
+
+Deno.test("a use case has no second way", () => {
+  for (const source of ["export function route() {}", "class InnerCalls {}"]) {
+    assert.deepEqual(broken("routes/projects/tickets.ts", source), ["boundaries/one-way"]);
+  }
+  assert.deepEqual(broken("routes/table.ts", "function specialRoute() {}"), []);
+});
