@@ -53,7 +53,7 @@ export const listBranches = operation({
     // One that came in an import may have a name of any length: it is cut as pages cut it.
     const shown = branches.map((branch) => ({ ...branch, name: shownText(branch.name, "name") }));
     return { branches: shown };
-  }, { of: "history" }));
+  }, "history"));
 
 export const listTags = operation({
   http: "GET /api/tags",
@@ -71,7 +71,7 @@ export const listTags = operation({
 }, () =>
   new RepositoryRead(
     async (repository) => ({ tags: await repository.tags() }),
-    { of: "history" },
+    "history",
   ));
 
 export const createTag = operation({
@@ -180,7 +180,7 @@ export const getTimeline = operation({
       ...(graph === "true" ? { graph: true } : {}),
     });
     return { ...found, ...pageOf(asked, total) };
-  }, { of: "history" }));
+  }, "history"));
 
 export const getActivity = operation({
   http: "GET /api/activity",
@@ -268,7 +268,7 @@ export const getDiff = operation(
         ...(common === "true" ? { fromCommon: true } : {}),
         ...(whitespace === "ignore" ? { ignoresWhitespace: true } : {}),
         ...(per_page === undefined ? {} : rangeOf({ page, per_page })),
-      }), { of: "history" }),
+      }), "history"),
 );
 
 export const compareCheckins = operation({
@@ -282,7 +282,7 @@ export const compareCheckins = operation({
   new RepositoryRead(async (repository) => {
     const compared = await repository.comparison({ ...rangeOf(page), to, ...given({ from }) });
     return { ...compared, ...pageOf(page, compared.ahead) };
-  }, { of: "history" }));
+  }, "history"));
 
 const ofFile = {
   checkin: optionalCheckin,
@@ -302,7 +302,7 @@ export const getBlame = operation(
   (_services, { path, checkin }) =>
     new RepositoryRead(
       (repository) => repository.json.blame({ path, ...given({ checkin }) }),
-      { of: "history" },
+      "history",
     ),
 );
 
@@ -330,7 +330,7 @@ export const getFileHistory = operation({
       ...given({ checkin }),
     });
     return { ...history, ...pageOf(page, total) };
-  }, { of: "history" }));
+  }, "history"));
 
 export const getTree = operation(
   {
@@ -351,7 +351,7 @@ export const getTree = operation(
   (_services, { recursive, ...place }) =>
     new RepositoryRead(
       (repository) => repository.json.tree({ ...given(place), recursive: recursive === "true" }),
-      { of: "history" },
+      "history",
     ),
 );
 
@@ -375,7 +375,7 @@ export const getFileLines = operation(
   (_services, { path, ...asked }) =>
     new RepositoryRead(
       (repository) => repository.json.fileLines({ path, ...given(asked) }),
-      { of: "history" },
+      "history",
     ),
 );
 
@@ -398,7 +398,7 @@ export const getFile = operation(
   (_services, { path, checkin, max_bytes: maxBytes }) =>
     new FileRead(
       (repository) => repository.file({ path, ...given({ checkin, maxBytes }) }),
-      { of: "history" },
+      "history",
     ),
 );
 

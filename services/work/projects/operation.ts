@@ -40,16 +40,14 @@ export class RepositoryRead<Value> {
 
   /**
    * @param read returns the value, or its JSON
-   * @param options what it depends on; whether the value can change although that does not
+   * @param isProvisional whether the value can change although what it depends on does not
    */
   constructor(
     read: (repository: PooledRepository) => Promise<Value>,
-    { of = "all", isProvisional = () => false }: {
-      readonly of?: Dependence;
-      readonly isProvisional?: (value: Value) => boolean;
-    } = {},
+    dependence: Dependence = "all",
+    isProvisional: (value: Value) => boolean = () => false,
   ) {
-    this.dependence = of;
+    this.dependence = dependence;
     this.answer = async (repository) => {
       const value = await read(repository);
       const bytes = value instanceof Uint8Array
@@ -81,9 +79,9 @@ export class FileRead {
   readonly read: (repository: PooledRepository) => Promise<RepositoryFile>;
   readonly dependence: Dependence;
 
-  constructor(read: FileRead["read"], { of = "all" }: { readonly of?: Dependence } = {}) {
+  constructor(read: FileRead["read"], dependence: Dependence = "all") {
     this.read = read;
-    this.dependence = of;
+    this.dependence = dependence;
   }
 }
 

@@ -28,22 +28,26 @@ export const searchProject = operation({
 ) => {
   const query = requireWords(q);
   const kinds = kind === undefined ? DEFAULT_KINDS : [kind];
-  return new RepositoryRead(async (repository) => {
-    const results = await repository.searchEach({ query, kinds, ...rangeOf(page) });
-    const is_complete = results.every((result) => result.is_complete);
-    if (!is_complete) indexes.update(project);
-    const groups = results.map(({ kind, matches }) => [GROUPS[kind], matches.map(withoutKind)]);
-    const totals = results.map(({ kind, total }) => [GROUPS[kind], total] as const);
-    const { total_pages } = pageOf(page, Math.max(...totals.map(([, total]) => total)));
-    const total = totals.reduce((sum, [, count]) => sum + count, 0);
-    return {
-      ...Object.fromEntries(groups),
-      is_complete,
-      totals: Object.fromEntries(totals),
-      ...pageOf(page, total),
-      total_pages,
-    };
-  }, { isProvisional: ({ is_complete }) => !is_complete });
+  return new RepositoryRead(
+    async (repository) => {
+      const results = await repository.searchEach({ query, kinds, ...rangeOf(page) });
+      const is_complete = results.every((result) => result.is_complete);
+      if (!is_complete) indexes.update(project);
+      const groups = results.map(({ kind, matches }) => [GROUPS[kind], matches.map(withoutKind)]);
+      const totals = results.map(({ kind, total }) => [GROUPS[kind], total] as const);
+      const { total_pages } = pageOf(page, Math.max(...totals.map(([, total]) => total)));
+      const total = totals.reduce((sum, [, count]) => sum + count, 0);
+      return {
+        ...Object.fromEntries(groups),
+        is_complete,
+        totals: Object.fromEntries(totals),
+        ...pageOf(page, total),
+        total_pages,
+      };
+    },
+    "all",
+    ({ is_complete }) => !is_complete,
+  );
 });
 
 function withoutKind({ kind: _, ...match }: SearchMatch) {
