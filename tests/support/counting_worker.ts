@@ -7,7 +7,7 @@ import { getPriority, setPriority } from "node:os";
 const thread = globalThis as { workers?: number; priority?: number };
 thread.workers = (thread.workers ?? 0) + 1;
 thread.priority ??= getPriority(0);
-if (Deno.build.os === "linux") setPriority(0, getPriority(0) + 5);
+if (Deno.build.os === "linux") setPriority(0, Math.min(19, getPriority(0) + 5));
 
 let messages = 0;
 
