@@ -250,11 +250,10 @@ export function writeBranch(repository: Repository, branch: NewBranch): string {
     const date = dateOf(repository, { ...branch, parent, comment: "", followParents });
     const comment = `Create new branch named "${name}"`;
     const checkin = { user, date, parent, comment, changes: [], branch: name };
-    const manifest = manifestFrom(
-      repository,
-      checkin,
-      filesOf(repository, manifestOf(repository, parent)),
-    );
+    // What the parent renamed has the new name there.
+    const files = filesOf(repository, manifestOf(repository, parent))
+      .map((card) => ({ ...card, oldName: null }));
+    const manifest = manifestFrom(repository, checkin, files);
     const color: TagCard[] = branch.color === undefined
       ? []
       : [{ sign: "*", name: "bgcolor", target: null, value: branch.color }];
