@@ -3,6 +3,8 @@ import type { Repository } from "../repository.ts";
 
 /** Default size of a reader's cache, in bytes. */
 const CACHE_BYTES = 16 * 1024 * 1024;
+/** Bytes of values that last. */
+const LASTING_BYTES = 8 * 1024 * 1024;
 
 /** Options of `Reader`. */
 export interface ReaderOptions {
@@ -35,6 +37,7 @@ export class Reader {
   /** Long work calls this repeatedly, so that it can be cancelled. */
   readonly check: () => void;
   readonly #cache: BoundedMap<string, Sized<unknown>>;
+  readonly #lasting = boundedBy(LASTING_BYTES);
   readonly #growing = new Map<string, Growing>();
   #state: string | null = null;
   #depth = 0;
@@ -43,16 +46,12 @@ export class Reader {
     const { cacheBytes = CACHE_BYTES, check = () => {} } = options;
     this.repository = repository;
     this.check = check;
-    this.#cache = new BoundedMap({
-      most: cacheBytes,
-      mostOfOne: cacheBytes / 4,
-      weigh: ({ bytes }) => bytes,
-    });
+    this.#cache = boundedBy(cacheBytes);
   }
 
   /** Bytes of values that it caches, about. */
   get cachedBytes(): number {
-    return this.#cache.weight;
+    return this.#cache.weight + this.#lasting.weight;
   }
 
   /** Runs reads that see one state of the file; can be nested. */
@@ -91,6 +90,20 @@ export class Reader {
   }
 
   /**
+   * Returns the value of a key, or computes it. No write changes it: it is computed from the contents
+   * of artifacts alone, and the key has their full names. Null if that is impossible now. The key
+   * determines the type.
+   */
+  lasting<T>(key: string, compute: () => Sized<T> | null): T | null {
+    const known = this.#lasting.get(key);
+    if (known !== undefined) return known.value as T;
+    const sized = compute();
+    if (sized === null) return null;
+    this.#lasting.set(key, sized);
+    return sized.value;
+  }
+
+  /**
    * Returns a value that is computed from the links between check-ins, their changed files and their
    * times. After writes that only added some, it is brought up to date, and after any other computed
    * anew. Needs `read`. The key determines the type.
@@ -109,4 +122,8 @@ export class Reader {
     this.#growing.set(key, { value, relinked, state: this.#state });
     return value;
   }
+}
+
+function boundedBy(bytes: number): BoundedMap<string, Sized<unknown>> {
+  return new BoundedMap({ most: bytes, mostOfOne: bytes / 4, weigh: ({ bytes }) => bytes });
 }
