@@ -117,41 +117,39 @@ class Limits {
 class Origins {
   /** The check-in of each line, as far as it is known. */
   readonly checkins: Int32Array;
-  /** For each line of the version that the walk is at, the line that comes from it, or -1. */
-  #carried: Int32Array;
-  #open: number;
+  /**
+   * Runs of lines that the version at hand has, too, in order: for each, the number of its first
+   * line there and in the newest version, from 0, and its length.
+   */
+  #runs: readonly number[];
 
   constructor(count: number) {
     this.checkins = new Int32Array(count);
-    this.#carried = Int32Array.from({ length: count }, (_, i) => i);
-    this.#open = count;
+    this.#runs = count === 0 ? [] : [0, 0, count];
   }
 
   get areSettled(): boolean {
-    return this.#open === 0;
+    return this.#runs.length === 0;
   }
 
   /** Goes on to an older version, which has some of the lines; the others come from a check-in. */
   settle(checkin: number, matches: Matches): void {
-    const carried = this.#carried;
-    // Further lines, in either version, come from nowhere in the newest one.
-    const older = new Int32Array((matches.at(-2) ?? 0) + (matches.at(-1) ?? 0)).fill(-1);
-    let at = 0;
-    const settleUntil = (end: number) => {
-      for (; at < Math.min(end, carried.length); at++) {
-        const line = carried[at]!;
-        if (line < 0) continue;
-        this.checkins[line] = checkin;
-        this.#open--;
+    const [runs, older] = [this.#runs, [] as number[]];
+    let match = 0;
+    for (let run = 0; run < runs.length; run += 3) {
+      const end = runs[run]! + runs[run + 2]!;
+      const shift = runs[run + 1]! - runs[run]!;
+      for (let at = runs[run]!; at < end;) {
+        while (match < matches.length && matches[match]! + matches[match + 2]! <= at) match += 3;
+        const start = Math.min(Math.max(at, matches[match] ?? end), end);
+        this.checkins.fill(checkin, at + shift, start + shift);
+        at = start;
+        if (at === end) break;
+        const shared = Math.min(matches[match]! + matches[match + 2]!, end) - at;
+        older.push(matches[match + 1]! + at - matches[match]!, at + shift, shared);
+        at += shared;
       }
-    };
-    for (let i = 0; i < matches.length; i += 3) {
-      const [left, right, length] = [matches[i]!, matches[i + 1]!, matches[i + 2]!];
-      settleUntil(left);
-      at = left + length;
-      older.set(carried.subarray(left, at), right);
     }
-    settleUntil(carried.length);
-    this.#carried = older;
+    this.#runs = older;
   }
 }

@@ -25,6 +25,9 @@ interface Change {
   readonly oldName: number;
 }
 
+/** Approximate memory of a change, in bytes. */
+const CHANGE_BYTES = 300;
+
 const CHANGES =
   `SELECT mid AS checkin, fid AS file, uuid, size, pid>0 AS hasBefore, pfnid AS oldName
   FROM mlink LEFT JOIN blob ON blob.rid=fid WHERE fnid=? AND NOT isaux`;
@@ -34,20 +37,12 @@ const CHANGES =
  * through renames, to where the file was added. Needs `read`.
  */
 export function* versionsOf(reader: Reader, checkin: number, path: string): Generator<FileVersion> {
-  const { db } = reader.repository;
   const ancestry = ancestryOf(reader);
-  const changes = new Map<number, ReadonlyMap<number, Change>>();
-  const changesOf = (name: number) => {
-    const known = changes.get(name);
-    if (known !== undefined) return known;
-    const rows = new Map(db.rows<Change>(CHANGES, name).map((row) => [row.checkin, row]));
-    changes.set(name, rows);
-    return rows;
-  };
+  const select = "SELECT fnid FROM filename WHERE name=?";
   const seen = new Set<number>();
-  let name = db.value<number>("SELECT fnid FROM filename WHERE name=?", path) ?? 0;
+  let name = reader.repository.db.value<number>(select, path) ?? 0;
   for (let next = checkin; next !== 0;) {
-    const change = lastOf(ancestry.primaryChain(next), changesOf(name));
+    const change = lastOf(ancestry.primaryChain(next), changesOf(reader, name));
     // Only a loop of parents leads to one again.
     if (change === null || change.file === 0 || seen.has(change.checkin)) return;
     seen.add(change.checkin);
@@ -57,6 +52,15 @@ export function* versionsOf(reader: Reader, checkin: number, path: string): Gene
     next = ancestry.primaryParent(change.checkin);
     name = change.oldName || name;
   }
+}
+
+/** The changes of the files of a name, by check-in. */
+function changesOf(reader: Reader, name: number): ReadonlyMap<number, Change> {
+  return reader.cached(`changes of ${name}`, () => {
+    const rows = reader.repository.db.rows<Change>(CHANGES, name);
+    const value = new Map(rows.map((row) => [row.checkin, row]));
+    return { value, bytes: 200 + value.size * CHANGE_BYTES };
+  });
 }
 
 function lastOf(chain: Iterable<number>, changes: ReadonlyMap<number, Change>): Change | null {
