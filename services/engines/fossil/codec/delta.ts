@@ -252,9 +252,12 @@ class DeltaReader {
     return this.bytes[this.position++] ?? -1;
   }
 
-  targetLength(): number {
+  targetLength(maxBytes: number): number {
     const length = this.number();
     if (this.position === 0 || this.operator() !== NEWLINE) throw corruptDelta("it has no length");
+    if (length > maxBytes) {
+      throw new FossilError("limit", `Delta declares ${length} bytes, the limit is ${maxBytes}`);
+    }
     return length;
   }
 }
@@ -263,28 +266,38 @@ function corruptDelta(reason: string): FossilError {
   return new FossilError("corrupt", `Cannot apply delta: ${reason}`);
 }
 
-/** The length of a delta's target, from its first line. */
-export function deltaTargetLength(delta: Uint8Array): number {
-  return new DeltaReader(delta).targetLength();
+/**
+ * The length of a delta's target, from its first line.
+ *
+ * @throws {FossilError} `corrupt` if it has none; `limit` if that is over `maxBytes`
+ */
+export function deltaTargetLength(delta: Uint8Array, maxBytes = Infinity): number {
+  return new DeltaReader(delta).targetLength(maxBytes);
+}
+
+/** Takes the parts of a delta's target, in their order. */
+export interface DeltaParts {
+  /** Bytes of the source from an offset to another. */
+  copy(start: number, end: number): void;
+  literal(bytes: Uint8Array): void;
+}
+
+/** What a delta is checked against, in bytes. */
+export interface DeltaBounds {
+  readonly sourceLength: number;
+  readonly maxBytes: number;
 }
 
 /**
- * Applies a delta. A hostile delta costs no more than its declared length, which is bounded.
+ * Reads a delta. The parts never exceed the declared length, which is bounded.
  *
  * @throws {FossilError} `limit` if the declared length is over `maxBytes`; `corrupt` if the delta
  * is malformed, reaches outside the source, or its target is not what it declares.
  */
-export function applyDelta(
-  source: Uint8Array,
-  delta: Uint8Array,
-  maxBytes = MAX_ARTIFACT_BYTES,
-): Uint8Array {
+export function readDelta(delta: Uint8Array, bounds: DeltaBounds, parts: DeltaParts): void {
+  const { sourceLength, maxBytes } = bounds;
   const reader = new DeltaReader(delta);
-  const length = reader.targetLength();
-  if (length > maxBytes) {
-    throw new FossilError("limit", `Delta declares ${length} bytes, the limit is ${maxBytes}`);
-  }
-  const target = new Uint8Array(length);
+  const length = reader.targetLength(maxBytes);
   let written = 0;
   while (reader.position < delta.length) {
     const count = reader.number();
@@ -292,27 +305,49 @@ export function applyDelta(
       case AT: {
         const offset = reader.number();
         if (reader.operator() !== COMMA) throw corruptDelta("a copy has no end");
-        if (offset + count > source.length) throw corruptDelta("a copy leaves the source");
+        if (offset + count > sourceLength) throw corruptDelta("a copy leaves the source");
         if (written + count > length) throw corruptDelta("it gives more than it declares");
-        target.set(source.subarray(offset, offset + count), written);
-        written += count;
+        parts.copy(offset, offset + count);
         break;
       }
       case COLON: {
         const end = reader.position + count;
         if (end > delta.length) throw corruptDelta("a literal is cut short");
         if (written + count > length) throw corruptDelta("it gives more than it declares");
-        target.set(delta.subarray(reader.position, end), written);
-        written += count;
+        parts.literal(delta.subarray(reader.position, end));
         reader.position = end;
         break;
       }
       case SEMICOLON:
         if (written !== length) throw corruptDelta("it gives less than it declares");
-        return target;
+        return;
       default:
         throw corruptDelta("unknown operator");
     }
+    written += count;
   }
   throw corruptDelta("it has no checksum");
+}
+
+/**
+ * Applies a delta.
+ *
+ * @throws {FossilError} see {@link readDelta}
+ */
+export function applyDelta(
+  source: Uint8Array,
+  delta: Uint8Array,
+  maxBytes = MAX_ARTIFACT_BYTES,
+): Uint8Array {
+  const target = new Uint8Array(deltaTargetLength(delta, maxBytes));
+  let written = 0;
+  const add = (bytes: Uint8Array) => {
+    target.set(bytes, written);
+    written += bytes.length;
+  };
+  readDelta(delta, { sourceLength: source.length, maxBytes }, {
+    copy: (start, end) => add(source.subarray(start, end)),
+    literal: add,
+  });
+  return target;
 }

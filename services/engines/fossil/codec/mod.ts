@@ -1,6 +1,13 @@
 /** Bytes, hashes, dates and text as Fossil's file format has them. Pure functions, no SQLite. */
 export { MAX_ARTIFACT_BYTES, packBlob, packedLength, unpackBlob, unpackSent } from "./blob.ts";
-export { applyDelta, checksum, createDelta, deltaTargetLength } from "./delta.ts";
+export {
+  applyDelta,
+  checksum,
+  createDelta,
+  type DeltaParts,
+  deltaTargetLength,
+  readDelta,
+} from "./delta.ts";
 export {
   type ContentNames,
   HASH_POLICIES,

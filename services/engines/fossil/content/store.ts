@@ -125,6 +125,11 @@ export class ContentStore {
     return this.#reader.require(rid);
   }
 
+  /** The delta by which an artifact is stored: see `sourceOf`. Null for a phantom. */
+  getDelta(rid: number): Uint8Array | null {
+    return this.#contents.get(rid);
+  }
+
   /** See {@link ArtifactReader.getStored}. */
   getStored(rid: number, source: Uint8Array | null): StoredArtifact | null {
     return this.#reader.getStored(rid, source);

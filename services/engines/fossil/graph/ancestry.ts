@@ -51,7 +51,7 @@ export class Ancestry {
   }
 
   mergeParents(rid: number): readonly number[] {
-    return this.#merged.get(rid) ?? [];
+    return this.#merged.get(rid) ?? NONE;
   }
 
   /** All parents, the primary one first. */
@@ -99,16 +99,15 @@ export class Ancestry {
    * if they have no common history.
    */
   commonAncestors(left: number, right: number): number[] {
-    const [ofLeft, ofRight] = [this.ancestors(left), this.ancestors(right)];
-    const common: number[] = [];
-    for (let rid = 1; rid < ofLeft.length; rid++) {
-      if (ofLeft[rid] === 1 && ofRight[rid] === 1) common.push(rid);
+    const [common, ofRight] = [this.ancestors(left), this.ancestors(right)];
+    for (let rid = 0; rid < common.length; rid++) common[rid]! &= ofRight[rid]!;
+    const best = common.slice();
+    for (let rid = 1; rid < common.length; rid++) {
+      if (common[rid] === 0) continue;
+      best[this.primaryParent(rid)] = 0;
+      for (const parent of this.mergeParents(rid)) best[parent] = 0;
     }
-    const best = new Set(common);
-    for (const rid of common) {
-      for (const parent of this.parents(rid)) best.delete(parent);
-    }
-    return [...best];
+    return Array.from(marked(best));
   }
 
   /**
@@ -159,6 +158,13 @@ export class Ancestry {
       yield next;
     }
   }
+}
+
+const NONE: readonly number[] = [];
+
+/** The rows that have a mark. */
+function* marked(marks: Uint8Array): Generator<number> {
+  for (let rid = marks.indexOf(1); rid >= 0; rid = marks.indexOf(1, rid + 1)) yield rid;
 }
 
 /** So much longer than needed is the array of the parents, so that it lasts for some check-ins. */

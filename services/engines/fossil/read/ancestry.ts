@@ -13,8 +13,11 @@ export function ancestryOf(reader: Reader): Ancestry {
 
 /** The newest check-in that two check-ins have in common; null for none. Needs `read`. */
 export function commonAncestor(reader: Reader, one: number, other: number): number | null {
-  const select = "SELECT mtime FROM event WHERE objid=?";
-  const day = (rid: number) => reader.repository.db.value<number>(select, rid) ?? 0;
-  return ancestryOf(reader).commonAncestors(one, other)
-    .toSorted((left, right) => day(right) - day(left))[0] ?? null;
+  return reader.cached(`common ancestor of ${one} and ${other}`, () => {
+    const select = "SELECT mtime FROM event WHERE objid=?";
+    const day = (rid: number) => reader.repository.db.value<number>(select, rid) ?? 0;
+    const [value = null] = ancestryOf(reader).commonAncestors(one, other)
+      .toSorted((left, right) => day(right) - day(left));
+    return { value, bytes: 200 };
+  });
 }

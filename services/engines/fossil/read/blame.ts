@@ -1,13 +1,13 @@
+import { decodeUtf8 } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
-import { ancestryOf } from "./ancestry.ts";
-import { readRef } from "./checkins.ts";
+import { readRefs } from "./checkins.ts";
 import { isBinary, type PathOptions } from "./file.ts";
-import { type FileVersion, FileVersions } from "./file_versions.ts";
+import { type FileVersion, versionsOf } from "./file_versions.ts";
 import { fileOf, normalizePath } from "./manifests.ts";
 import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
-import type { Blame, BlameLine, CheckinRef } from "./shapes.ts";
-import { compareEnds, Lines, matchLines } from "./text/mod.ts";
+import type { Blame } from "./shapes.ts";
+import { type Matches, VersionMatches } from "./version_matches.ts";
 
 /** Default limits. */
 const DEFAULTS = { maxVersions: 10_000, maxBytes: 1024 * 1024 * 1024 };
@@ -16,11 +16,6 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /** The file, and the limits of the search. */
 export interface BlameOptions extends PathOptions {
-  /**
-   * Looks for lines that came with a merge in the merged check-ins. By default they belong to the
-   * merge, as in the program.
-   */
-  readonly followMerges?: boolean;
   /** Most versions of the file to read. */
   readonly maxVersions?: number;
   /** Most bytes of all these versions. */
@@ -28,7 +23,8 @@ export interface BlameOptions extends PathOptions {
 }
 
 /**
- * The check-in that last changed each line of a file. Follows renames, and on request merges.
+ * The check-in that last changed each line of a file. Follows renames. Lines that came with a merge
+ * belong to it, as in the program.
  *
  * @throws {FossilError} `missing` if there is no such file; `ambiguous`; `invalid` if it is binary;
  * `limit` if it has more versions, or larger ones, than the options allow; and what `Reader.check`
@@ -37,33 +33,51 @@ export interface BlameOptions extends PathOptions {
 export function readBlame(reader: Reader, options: BlameOptions): Blame {
   return reader.read(() => {
     const { rid, uuid: checkin } = resolveCheckin(reader, options.checkin);
-    const card = fileOf(reader, rid, normalizePath(options.path));
-    const versions = new FileVersions(reader, card.name, options.followMerges ?? false);
-    const newest = versions.at(rid);
-    if (newest === null) throw new FossilError("missing", `"${card.name}" has no history`);
-    const lines = new Lines(reader.repository.store.require(newest.file));
-    if (isBinary(lines.bytes)) throw new FossilError("invalid", "A binary file has no lines");
-    const origins = new Tracer(reader, versions, new Limits(reader, options)).trace(newest, lines);
-    const refs = new Map<number, CheckinRef | null>();
+    const { name: path } = fileOf(reader, rid, normalizePath(options.path));
+    const versions = versionsOf(reader, rid, path);
+    const newest = versions.next().value;
+    if (!newest) throw new FossilError("missing", `"${path}" has no history`);
+    const text = reader.repository.store.require(newest.file);
+    if (isBinary(text)) throw new FossilError("invalid", "A binary file has no lines");
+    const lines = linesOf(text);
+    const origins = new Origins(lines.length);
+    const limits = new Limits(reader, options);
+    const matches = new VersionMatches(reader, MAX_FILE_BYTES);
+    limits.count(text.length);
+    let version = newest;
+    for (const older of versions) {
+      if (origins.areSettled || !isComparable(reader, older)) break;
+      limits.count(older.size);
+      origins.settle(version.checkin, matches.between(version, older));
+      version = older;
+    }
+    origins.settle(version.checkin, NOTHING);
+    const refs = readRefs(reader, origins.checkins);
     return {
       checkin,
-      path: card.name,
-      lines: Array.from(origins, (origin, i) => {
-        if (!refs.has(origin)) refs.set(origin, readRef(reader, origin));
-        return lineOf(i, refs.get(origin) ?? null, lines.text(i));
+      path,
+      lines: lines.map((text, i) => {
+        const { uuid = "", user = "", timestamp = "" } = refs.get(origins.checkins[i]!) ?? {};
+        return { number: i + 1, uuid, user, timestamp, text };
       }),
     };
   });
 }
 
-function lineOf(index: number, ref: CheckinRef | null, text: string): BlameLine {
-  return {
-    number: index + 1,
-    uuid: ref?.uuid ?? "",
-    user: ref?.user ?? "",
-    timestamp: ref?.timestamp ?? "",
-    text: text.replace(/\r?\n$/, ""),
-  };
+const NOTHING = new Int32Array(0);
+
+/** The lines of a text, without their ends. */
+function linesOf(text: Uint8Array): readonly string[] {
+  const lines = decodeUtf8(text).split("\n");
+  const last = lines.pop();
+  const ended = lines.map((line) => line.endsWith("\r") ? line.slice(0, -1) : line);
+  return last ? [...ended, last] : ended;
+}
+
+/** Whether a version's content is there; a large one must not be binary either. */
+function isComparable({ repository }: Reader, { file, size }: FileVersion): boolean {
+  if (size <= MAX_FILE_BYTES) return size >= 0;
+  return repository.store.get(file)?.includes(0) === false;
 }
 
 /** The used part of the limits. */
@@ -99,96 +113,43 @@ class Limits {
   }
 }
 
-/** A version whose lines are still to be traced. */
-interface Step {
-  readonly version: FileVersion;
-  readonly lines: Lines;
+/** Where the lines of a file come from, found by a walk from its newest version to its oldest. */
+class Origins {
+  /** The check-in of each line, as far as it is known. */
+  readonly checkins: Int32Array;
   /**
-   * For each line of this version, the line of the newest version that comes from it, or -1.
-   * Several lists, where several lines come from the same one.
+   * Runs of lines that the version at hand has, too, in order: for each, the number of its first
+   * line there and in the newest version, from 0, and its length.
    */
-  readonly layers: Int32Array[];
-}
+  #runs: readonly number[];
 
-/**
- * Finds the origin of lines. Goes back from version to version, children before their parents. A
- * line that an older version also has is passed on to it; the others originate here.
- */
-class Tracer {
-  readonly #reader: Reader;
-  readonly #versions: FileVersions;
-  readonly #limits: Limits;
-  readonly #generations: Int32Array;
-  readonly #steps = new Map<number, Step>();
-  /** Check-ins that were traced: only a loop of parents leads to one again. */
-  readonly #done = new Set<number>();
-
-  constructor(reader: Reader, versions: FileVersions, limits: Limits) {
-    this.#reader = reader;
-    this.#versions = versions;
-    this.#limits = limits;
-    this.#generations = ancestryOf(reader).generations();
+  constructor(count: number) {
+    this.checkins = new Int32Array(count);
+    this.#runs = count === 0 ? [] : [0, 0, count];
   }
 
-  /** Rows of the check-ins where the lines of a version originate. */
-  trace(newest: FileVersion, lines: Lines): Int32Array {
-    this.#limits.count(lines.bytes.length);
-    const origins = new Int32Array(lines.count).fill(newest.checkin);
-    this.#add(newest, lines, Int32Array.from(origins, (_, i) => i));
-    for (let step = this.#next(); step !== null; step = this.#next()) {
-      for (const parent of this.#versions.parentsOf(step.version)) this.#carry(step, parent);
-      for (const layer of step.layers) {
-        for (const target of layer) if (target >= 0) origins[target] = step.version.checkin;
+  get areSettled(): boolean {
+    return this.#runs.length === 0;
+  }
+
+  /** Goes on to an older version, which has some of the lines; the others come from a check-in. */
+  settle(checkin: number, matches: Matches): void {
+    const [runs, older] = [this.#runs, [] as number[]];
+    let match = 0;
+    for (let run = 0; run < runs.length; run += 3) {
+      const end = runs[run]! + runs[run + 2]!;
+      const shift = runs[run + 1]! - runs[run]!;
+      for (let at = runs[run]!; at < end;) {
+        while (match < matches.length && matches[match]! + matches[match + 2]! <= at) match += 3;
+        const start = Math.min(Math.max(at, matches[match] ?? end), end);
+        this.checkins.fill(checkin, at + shift, start + shift);
+        at = start;
+        if (at === end) break;
+        const shared = Math.min(matches[match]! + matches[match + 2]!, end) - at;
+        older.push(matches[match + 1]! + at - matches[match]!, at + shift, shared);
+        at += shared;
       }
     }
-    return origins;
-  }
-
-  /**
-   * The version that is farthest from the start of history: no pending version descends from it.
-   */
-  #next(): Step | null {
-    let newest: Step | null = null;
-    let generation = -1;
-    for (const step of this.#steps.values()) {
-      const own = this.#generations[step.version.checkin] ?? 0;
-      if (own > generation) [newest, generation] = [step, own];
-    }
-    if (newest !== null) {
-      this.#steps.delete(newest.version.checkin);
-      this.#done.add(newest.version.checkin);
-    }
-    return newest;
-  }
-
-  /** Passes the lines that a parent also has on to it. */
-  #carry(step: Step, parent: FileVersion): void {
-    if (this.#done.has(parent.checkin)) return;
-    if (step.layers.every((layer) => layer.every((target) => target < 0))) return;
-    const content = this.#reader.repository.store.get(parent.file);
-    if (content === null || content.includes(0)) return;
-    this.#limits.count(content.length);
-    const comparison = compareEnds(step.lines, content);
-    const matches = matchLines(comparison);
-    for (const layer of step.layers) {
-      const carried = new Int32Array(comparison.right.count).fill(-1);
-      for (const { left, right, length } of matches) {
-        carried.set(layer.subarray(left, left + length), right);
-        layer.fill(-1, left, left + length);
-      }
-      this.#add(parent, comparison.right, carried);
-    }
-  }
-
-  #add(version: FileVersion, lines: Lines, targets: Int32Array): void {
-    const known = this.#steps.get(version.checkin);
-    if (known === undefined) {
-      this.#steps.set(version.checkin, { version, lines, layers: [targets] });
-      return;
-    }
-    const [first] = known.layers;
-    const isFree = first!.every((target, i) => target < 0 || targets[i]! < 0);
-    if (!isFree) known.layers.push(targets);
-    else for (const [i, target] of targets.entries()) if (target >= 0) first![i] = target;
+    this.#runs = older;
   }
 }

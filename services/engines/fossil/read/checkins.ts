@@ -42,6 +42,16 @@ export function readRef(reader: Reader, rid: number): CheckinRef | null {
   return row === undefined ? null : refOf(row);
 }
 
+/** The same of several artifacts, by row; without those that are not in the timeline. */
+export function readRefs(reader: Reader, rids: Iterable<number>): Map<number, CheckinRef> {
+  const rows = reader.repository.db.rows<RefRow & { objid: number }>(
+    `SELECT objid, ${REF_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN event ON objid=wanted.value
+       CROSS JOIN blob ON rid=objid`,
+    JSON.stringify([...new Set(rids)]),
+  );
+  return new Map(rows.map((row) => [row.objid, refOf(row)]));
+}
+
 /** SQL of the branch of the check-in in a column. */
 export function branchColumn(rid: string): string {
   return `coalesce((SELECT value FROM tagxref WHERE tagid=${TAG.branch} AND tagtype>0

@@ -11,7 +11,7 @@ import type { Reader } from "./reader.ts";
 import { renamesBetween } from "./renames.ts";
 import { resolveCheckin } from "./resolve.ts";
 import type { Diff, FileDiff, FileDifference } from "./shapes.ts";
-import { unifiedDiff } from "./text/mod.ts";
+import { unifiedDiff } from "./unified.ts";
 import { TextMap } from "../text/mod.ts";
 
 /** Default number of lines of context. */

@@ -1,4 +1,3 @@
-import type { Ancestry } from "../graph/mod.ts";
 import { ancestryOf } from "./ancestry.ts";
 import type { Reader } from "./reader.ts";
 
@@ -7,93 +6,68 @@ export interface FileVersion {
   readonly checkin: number;
   /** Row of the content. */
   readonly file: number;
-  /** Id of the name that the file has there. */
-  readonly name: number;
+  /** Name of the content. */
+  readonly uuid: string;
+  /** Size of the content in bytes, -1 if it is missing. */
+  readonly size: number;
 }
 
-/** A row of `mlink`. */
-interface Link {
-  readonly mid: number;
-  readonly fid: number;
-  readonly pmid: number;
-  readonly pid: number;
-  readonly pfnid: number;
+/** A change of a check-in against its primary parent, to the file of one name. */
+interface Change {
+  readonly checkin: number;
+  /** Row of the content, 0 if the file was deleted. */
+  readonly file: number;
+  readonly uuid: string | null;
+  readonly size: number | null;
+  /** Whether the parent has the file. */
+  readonly hasBefore: number;
+  /** Id of the name that it has there, 0 for the same. */
+  readonly oldName: number;
 }
 
-/** The changes of check-ins to the files of one name. */
-interface Links {
-  /** Against the primary parent, by check-in. */
-  readonly primary: ReadonlyMap<number, Link>;
-  /** Against merged check-ins, by check-in and merged check-in. */
-  readonly merged: ReadonlyMap<string, Link>;
+/** Approximate memory of a change, in bytes. */
+const CHANGE_BYTES = 300;
+
+const CHANGES =
+  `SELECT mid AS checkin, fid AS file, uuid, size, pid>0 AS hasBefore, pfnid AS oldName
+  FROM mlink LEFT JOIN blob ON blob.rid=fid WHERE fnid=? AND NOT isaux`;
+
+/**
+ * The versions of a file that a check-in has and had, newest first: back along primary parents and
+ * through renames, to where the file was added. Needs `read`.
+ */
+export function* versionsOf(reader: Reader, checkin: number, path: string): Generator<FileVersion> {
+  const ancestry = ancestryOf(reader);
+  const select = "SELECT fnid FROM filename WHERE name=?";
+  const seen = new Set<number>();
+  let name = reader.repository.db.value<number>(select, path) ?? 0;
+  for (let next = checkin; next !== 0;) {
+    const change = lastOf(ancestry.primaryChain(next), changesOf(reader, name));
+    // Only a loop of parents leads to one again.
+    if (change === null || change.file === 0 || seen.has(change.checkin)) return;
+    seen.add(change.checkin);
+    const { file, uuid, size } = change;
+    yield { checkin: change.checkin, file, uuid: uuid ?? "", size: size ?? -1 };
+    if (change.hasBefore === 0) return;
+    next = ancestry.primaryParent(change.checkin);
+    name = change.oldName || name;
+  }
 }
 
-/** The versions of one file, and their origins. Needs `read`. */
-export class FileVersions {
-  readonly #reader: Reader;
-  readonly #ancestry: Ancestry;
-  readonly #name: number;
-  readonly #followsMerges: boolean;
-  readonly #links = new Map<number, Links>();
+/** The changes of the files of a name, by check-in. */
+function changesOf(reader: Reader, name: number): ReadonlyMap<number, Change> {
+  return reader.cached(`changes of ${name}`, () => {
+    const rows = reader.repository.db.rows<Change>(CHANGES, name);
+    const value = new Map(rows.map((row) => [row.checkin, row]));
+    return { value, bytes: 200 + value.size * CHANGE_BYTES };
+  });
+}
 
-  /** `followsMerges`: versions of merged check-ins are parents too, not only the primary one's. */
-  constructor(reader: Reader, name: string, followsMerges: boolean) {
-    this.#reader = reader;
-    this.#ancestry = ancestryOf(reader);
-    this.#followsMerges = followsMerges;
-    const select = "SELECT fnid FROM filename WHERE name=?";
-    this.#name = reader.repository.db.value<number>(select, name) ?? 0;
+function lastOf(chain: Iterable<number>, changes: ReadonlyMap<number, Change>): Change | null {
+  if (changes.size === 0) return null;
+  for (const checkin of chain) {
+    const change = changes.get(checkin);
+    if (change !== undefined) return change;
   }
-
-  /** The version that a check-in has: its own, or that of the nearest primary parent with one. */
-  at(checkin: number, name = this.#name): FileVersion | null {
-    const { primary } = this.#linksOf(name);
-    if (primary.size === 0) return null;
-    for (const rid of this.#ancestry.primaryChain(checkin)) {
-      const link = primary.get(rid);
-      if (link !== undefined) return link.fid > 0 ? { checkin: rid, file: link.fid, name } : null;
-    }
-    return null;
-  }
-
-  /**
-   * The versions that a version was made from. If one is identical, it is the only one: the
-   * check-in only took it over. Otherwise the primary parent's comes before the merged ones.
-   */
-  parentsOf({ checkin, file, name }: FileVersion): FileVersion[] {
-    const { primary, merged } = this.#linksOf(name);
-    const link = primary.get(checkin);
-    const parents: FileVersion[] = [];
-    const add = (rid: number, from: number) => {
-      const version = this.at(rid, from);
-      if (version !== null) parents.push(version);
-    };
-    if (link !== undefined && link.pid > 0) {
-      add(this.#ancestry.primaryParent(checkin), link.pfnid || name);
-    }
-    const others = this.#followsMerges ? this.#ancestry.mergeParents(checkin) : [];
-    for (const parent of others) {
-      const other = merged.get(`${checkin} ${parent}`);
-      if (other === undefined || other.pid > 0) add(parent, other?.pfnid || name);
-    }
-    const same = parents.find((parent) => parent.file === file);
-    return same === undefined ? parents : [same];
-  }
-
-  #linksOf(name: number): Links {
-    const known = this.#links.get(name);
-    if (known !== undefined) return known;
-    const rows = this.#reader.repository.db.rows<Link & { isaux: number }>(
-      "SELECT mid, fid, pmid, pid, pfnid, isaux FROM mlink WHERE fnid=?",
-      name,
-    );
-    const links = {
-      primary: new Map(rows.filter(({ isaux }) => !isaux).map((link) => [link.mid, link])),
-      merged: new Map(
-        rows.filter(({ isaux }) => isaux).map((link) => [`${link.mid} ${link.pmid}`, link]),
-      ),
-    };
-    this.#links.set(name, links);
-    return links;
-  }
+  return null;
 }

@@ -34,7 +34,7 @@ export type * from "./received_shapes.ts";
 export type * from "./shapes.ts";
 export { readStatistics } from "./statistics.ts";
 export { listTechnotes, readTechnote } from "./technotes.ts";
-export { type UnifiedDiff, unifiedDiff } from "./text/mod.ts";
+export { type UnifiedDiff, unifiedDiff } from "./unified.ts";
 export {
   isTicketClosed,
   listTicketChanges,

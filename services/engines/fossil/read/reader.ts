@@ -3,6 +3,8 @@ import type { Repository } from "../repository.ts";
 
 /** Default size of a reader's cache, in bytes: half of it is for what lasts. */
 const CACHE_BYTES = 24 * 1024 * 1024;
+/** Bytes of values of contents. */
+const CONTENT_BYTES = 8 * 1024 * 1024;
 
 /** After more events than these, what lasts is computed anew. */
 const MAX_TOUCHED = 1_000;
@@ -50,6 +52,7 @@ export class Reader {
   readonly check: () => void;
   readonly #cache: BoundedMap<string, Sized<unknown>>;
   readonly #lasting: BoundedMap<string, Lasting>;
+  readonly #ofContents = boundedBy<Sized<unknown>>(CONTENT_BYTES);
   readonly #growing = new Map<string, Growing>();
   readonly #instance = crypto.randomUUID();
   #state: string | null = null;
@@ -63,18 +66,13 @@ export class Reader {
     const { cacheBytes = CACHE_BYTES, check = () => {} } = options;
     this.repository = repository;
     this.check = check;
-    const bound = {
-      most: cacheBytes / 2,
-      mostOfOne: cacheBytes / 4,
-      weigh: ({ bytes }: Sized<unknown>) => bytes,
-    };
-    this.#cache = new BoundedMap<string, Sized<unknown>>(bound);
-    this.#lasting = new BoundedMap<string, Lasting>(bound);
+    this.#cache = boundedBy(cacheBytes / 2);
+    this.#lasting = boundedBy(cacheBytes / 2);
   }
 
   /** Bytes of values that it caches, about. */
   get cachedBytes(): number {
-    return this.#cache.weight + this.#lasting.weight;
+    return this.#cache.weight + this.#lasting.weight + this.#ofContents.weight;
   }
 
   /** Runs reads that see one state of the file; can be nested. */
@@ -140,6 +138,20 @@ export class Reader {
   }
 
   /**
+   * Returns the value of a key, or computes it. No write changes it: it is computed from the contents
+   * of artifacts alone, and the key has their full names. Null if that is impossible now. The key
+   * determines the type.
+   */
+  ofContents<T>(key: string, compute: () => Sized<T> | null): T | null {
+    const known = this.#ofContents.get(key);
+    if (known !== undefined) return known.value as T;
+    const sized = compute();
+    if (sized === null) return null;
+    this.#ofContents.set(key, sized);
+    return sized.value;
+  }
+
+  /**
    * Returns a value that is computed from the links between check-ins, their changed files and their
    * times. After writes that only added some, it is brought up to date, and after any other computed
    * anew. Needs `read`. The key determines the type.
@@ -185,4 +197,8 @@ export class Reader {
     this.#lasting.set(key, { ...sized, relinked, state: this.#state, events: this.#events });
     return sized.value;
   }
+}
+
+function boundedBy<T extends Sized<unknown>>(most: number): BoundedMap<string, T> {
+  return new BoundedMap({ most, mostOfOne: most / 2, weigh: ({ bytes }) => bytes });
 }

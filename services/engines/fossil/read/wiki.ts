@@ -3,7 +3,7 @@ import { FossilError } from "../error.ts";
 import { REF_COLUMNS, type RefRow, timestampOf } from "./checkins.ts";
 import type { Reader } from "./reader.ts";
 import type { WikiDiff, WikiPage, WikiPageRef, WikiVersion } from "./shapes.ts";
-import { unifiedDiff } from "./text/mod.ts";
+import { unifiedDiff } from "./unified.ts";
 
 /** Default markup of a page. */
 const DEFAULT_MIMETYPE = "text/x-fossil-wiki";

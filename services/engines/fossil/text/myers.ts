@@ -25,6 +25,22 @@ interface Box {
 
 /** Runs of equal elements in the order of both sequences. */
 export function matchSequences(left: Int32Array, right: Int32Array): Match[] {
+  const whole = { left: 0, leftEnd: left.length, right: 0, rightEnd: right.length };
+  const { prefix, core, suffix } = trim(left, right, whole);
+  const matches = prefix > 0 ? [{ left: 0, right: 0, length: prefix }] : [];
+  const parts = [
+    left.subarray(core.left, core.leftEnd),
+    right.subarray(core.right, core.rightEnd),
+  ] as const;
+  for (const match of matchCores(...parts)) {
+    matches.push({ ...match, left: match.left + prefix, right: match.right + prefix });
+  }
+  if (suffix > 0) matches.push({ left: core.leftEnd, right: core.rightEnd, length: suffix });
+  return join(matches);
+}
+
+/** The same for sequences that have nothing in common at their ends; the runs may touch. */
+function matchCores(left: Int32Array, right: Int32Array): Match[] {
   const matches: Match[] = [];
   const search = new Middle(left, right);
   const stack: Box[] = [{ left: 0, leftEnd: left.length, right: 0, rightEnd: right.length }];
@@ -40,7 +56,7 @@ export function matchSequences(left: Int32Array, right: Int32Array): Match[] {
     }
     if (suffix > 0) matches.push({ left: core.leftEnd, right: core.rightEnd, length: suffix });
   }
-  return join(matches.sort((one, other) => one.left - other.left));
+  return matches.sort((one, other) => one.left - other.left);
 }
 
 /** Removes equal elements from both ends. */

@@ -114,8 +114,8 @@ export type Side = (typeof SIDES)[number];
 
 /**
  * How many workers each side has; each is started on demand. Sync has two, so that one long answer
- * does not delay the clients of other projects. Reads that kept other calls waiting go to "heavy"; one
- * of its two workers at most has those of a repository.
+ * does not delay the clients of other projects. Blames, and reads that kept other calls waiting, go to
+ * "heavy"; one of its two workers at most has those of a repository, which remembers what it compared.
  */
 export const WORKERS_ON_THE_SIDE: Readonly<Record<Side, number>> = {
   search: 1,
@@ -133,7 +133,7 @@ export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Sid
   ["search", "search"],
   ["searchEach", "search"],
   ["updateIndex", "long"],
-  ["blame", "long"],
+  ["blame", "heavy"],
   ["archive", "long"],
   ["exportGit", "long"],
   ["verify", "long"],

@@ -519,8 +519,10 @@ function operationsOf(door: Door): Record<string, unknown> {
         const submitToSide = () => choose().submit(path, job, options);
         return waiting === undefined ? submitToSide() : waiting.then(submitToSide);
       };
-      if (side !== undefined) return submitTo(() => leastBusy(sides[side]));
       const heavy = () => sides.heavy.find((other) => other.has(path)) ?? leastBusy(sides.heavy);
+      if (side !== undefined) {
+        return submitTo(side === "heavy" ? heavy : () => leastBusy(sides[side]));
+      }
       const move = READS.has(operation) ? () => submitTo(heavy) : null;
       return lane.submit(path, job, options, move);
     };

@@ -261,7 +261,7 @@ function askEverything(repository: Repository): void {
     ask(() => readTree(reader, { checkin, recursive: true }));
     ask(() => readDiff(reader, { from: other, to: checkin }));
     ask(() => readHistory(reader, { checkin, path: "a" }));
-    ask(() => readBlame(reader, { checkin, path: "a", followMerges: true }));
+    ask(() => readBlame(reader, { checkin, path: "a" }));
     ask(() => previewMerge(repository, { ours: checkin, theirs: other }));
     ask(() => previewPick(repository, { onto: other, checkin }));
   }

@@ -156,11 +156,9 @@ Deno.test("files from a merge keep their last change, and the merge is reported"
     readTree(reader).entries.map(({ name, last_checkin }) => [name, last_checkin?.uuid]),
   );
   assert.deepEqual(last, { f: side, kept: trunk, new: side });
-  const origins = (path: string, followMerges: boolean) =>
-    readBlame(reader, { path, followMerges }).lines.map(({ uuid }) => uuid);
-  assert.deepEqual(origins("f", true), [base, base, base, side]);
-  assert.deepEqual(origins("f", false), [base, base, base, merge]);
-  assert.deepEqual(origins("new", true), [side]);
+  const origins = (path: string) => readBlame(reader, { path }).lines.map(({ uuid }) => uuid);
+  assert.deepEqual(origins("f"), [base, base, base, merge]);
+  assert.deepEqual(origins("new"), [merge]);
   const { checkins, graph } = readTimeline(reader, { graph: true });
   const [first] = checkins;
   assert.equal(first!.uuid, merge);
@@ -296,33 +294,6 @@ Deno.test("texts that have little in common are compared in bounded time", () =>
   });
   assert.ok(milliseconds < 5000, `${milliseconds} ms`);
   assert.equal(patched(before!, hunks), after);
-});
-
-Deno.test("blame attributes each line to its author", () => {
-  const edits = fc.array(
-    fc.record({ at: fc.nat(50), drop: fc.nat(4), add: fc.nat(4) }),
-    { minLength: 1, maxLength: 8 },
-  );
-  fc.assert(
-    fc.property(edits, (steps) => {
-      using fixture = new Fixture();
-      let model: { line: number; uuid: string }[] = [];
-      let serial = 0;
-      for (const { at, drop, add } of steps) {
-        const start = Math.min(at, model.length);
-        const added = Array.from({ length: add + 1 }, () => ({ line: ++serial, uuid: "" }));
-        const next = model.toSpliced(start, drop, ...added);
-        const uuid = fixture.commit([put("f", lines(...next.map(({ line }) => line)))]);
-        model = next.map((entry) => entry.uuid === "" ? { ...entry, uuid } : entry);
-      }
-      const blame = readBlame(new Reader(fixture.repository), { path: "f" });
-      assert.deepEqual(
-        blame.lines.map(({ text, uuid }) => [text, uuid]),
-        model.map(({ line, uuid }) => [`line ${line}`, uuid]),
-      );
-    }),
-    { numRuns: 20 },
-  );
 });
 
 Deno.test("every line of the graph ends at its check-in, in a lane of its own", () => {

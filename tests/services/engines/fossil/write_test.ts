@@ -7,6 +7,8 @@ import {
   formatArtifact,
   moveToBranch,
   placeCheckin,
+  readCheckin,
+  Reader,
   writeBranch,
   writeClusters,
   writeMerge,
@@ -56,6 +58,16 @@ judged(
     fixture.assertSound();
   },
 );
+
+Deno.test("a branch that starts at a rename changes no file", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  fixture.commit([put("old", "a\n")]);
+  const from = fixture.commit([{ kind: "move", from: "old", path: "new" }]);
+  const checkin = writeBranch(repository, { ...fixture.author(), name: "side", from });
+  const reader = new Reader(repository);
+  assert.deepEqual(readCheckin(reader, checkin).files_changed, []);
+});
 
 judged("branches, merges, tags and amendments are what fossil shows", (program) => {
   using fixture = new Fixture(program);

@@ -48,7 +48,7 @@ function commit(repository: Repository, text: string): void {
   });
 }
 
-Deno.test("an answer is kept until what it depends on changes, whoever changes it", async () => {
+Deno.test("an answer is kept until what it depends on changes, in this process or another", async () => {
   await withProject(async (test) => {
     const { caller, answer } = test;
     const reads = new Reads(test);

@@ -1,5 +1,5 @@
-import { compareEnds, Lines, matchLines } from "./lines.ts";
-import type { Match } from "../../text/mod.ts";
+import { decodeUtf8 } from "../codec/mod.ts";
+import { LineTable, type Match, matchSequences, sliceLines, type SplitText } from "../text/mod.ts";
 
 /** Lines that differ: `left` to `leftEnd` were replaced by `right` to `rightEnd`. */
 interface Change {
@@ -30,16 +30,38 @@ export function unifiedDiff(
   context: number,
   isLoose = false,
 ): UnifiedDiff {
-  const comparison = compareEnds(new Lines(before), after);
-  const { left, right } = comparison;
-  const changes = changesBetween(matchLines(comparison, isLoose), left.count, right.count)
+  const table = new LineTable();
+  const left = table.split(before);
+  const right = table.splitLike(left, after);
+  const matches = isLoose ? looseMatches(before, after) : matchSequences(left.ids, right.ids);
+  const changes = changesBetween(matches, left.ids.length, right.ids.length)
     .map((change, i, all) => {
-      const limit = all[i + 1]?.left ?? left.count;
+      const limit = all[i + 1]?.left ?? left.ids.length;
       return isLoose ? change : slideDown(change, left, right, limit);
     });
   const writer = new HunkWriter(left, right, context);
   for (const group of groupsOf(changes, context)) writer.write(group);
   return { hunks: writer.text, added: writer.added, deleted: writer.deleted };
+}
+
+/** Runs of lines that differ in white space at most. */
+function looseMatches(before: Uint8Array, after: Uint8Array): Match[] {
+  const table = new LineTable();
+  const left = table.split(withoutSpace(before));
+  return matchSequences(left.ids, table.splitLike(left, withoutSpace(after)).ids);
+}
+
+const LINE_FEED = 10;
+
+/** The lines of a text without white space, each with an end. */
+function withoutSpace(text: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(text.length + 1);
+  let length = 0;
+  for (const byte of text) {
+    if (byte === LINE_FEED || (byte !== 32 && (byte < 9 || byte > 13))) bytes[length++] = byte;
+  }
+  if (text.length > 0 && text.at(-1) !== LINE_FEED) bytes[length++] = LINE_FEED;
+  return bytes.subarray(0, length);
 }
 
 /** The changes between the runs of equal lines. */
@@ -62,15 +84,15 @@ function changesBetween(matches: readonly Match[], leftCount: number, rightCount
  *
  * @param limit line on the left at which the next change starts.
  */
-function slideDown(change: Change, left: Lines, right: Lines, limit: number): Change {
+function slideDown(change: Change, left: SplitText, right: SplitText, limit: number): Change {
   const { leftEnd, rightEnd } = change;
   const isInsertion = change.left === leftEnd;
   if (!isInsertion && change.right !== rightEnd) return change;
-  const [lines, start, end] = isInsertion
+  const [{ ids }, start, end] = isInsertion
     ? [right, change.right, rightEnd]
     : [left, change.left, leftEnd];
   let steps = 0;
-  while (leftEnd + steps < limit && lines.key(start + steps) === lines.key(end + steps)) steps++;
+  while (leftEnd + steps < limit && ids[start + steps] === ids[end + steps]) steps++;
   return {
     left: change.left + steps,
     leftEnd: leftEnd + steps,
@@ -93,14 +115,14 @@ function groupsOf(changes: readonly Change[], context: number): Change[][] {
 
 /** Writes hunks. */
 class HunkWriter {
-  readonly #left: Lines;
-  readonly #right: Lines;
+  readonly #left: SplitText;
+  readonly #right: SplitText;
   readonly #context: number;
   readonly #parts: string[] = [];
   added = 0;
   deleted = 0;
 
-  constructor(left: Lines, right: Lines, context: number) {
+  constructor(left: SplitText, right: SplitText, context: number) {
     this.#left = left;
     this.#right = right;
     this.#context = context;
@@ -113,7 +135,7 @@ class HunkWriter {
   write(group: readonly Change[]): void {
     const [first, last] = [group[0]!, group.at(-1)!];
     const before = Math.min(this.#context, first.left);
-    const after = Math.min(this.#context, this.#left.count - last.leftEnd);
+    const after = Math.min(this.#context, this.#left.ids.length - last.leftEnd);
     const [left, right] = [first.left - before, first.right - before];
     const [leftCount, rightCount] = [last.leftEnd + after - left, last.rightEnd + after - right];
     this.#parts.push(`@@ -${range(left, leftCount)} +${range(right, rightCount)} @@\n`);
@@ -129,9 +151,9 @@ class HunkWriter {
     this.#lines(" ", this.#right, at, at + after);
   }
 
-  #lines(mark: string, lines: Lines, from: number, to: number): void {
+  #lines(mark: string, lines: SplitText, from: number, to: number): void {
     for (let i = from; i < to; i++) {
-      const line = lines.text(i);
+      const line = decodeUtf8(sliceLines(lines, i, i + 1));
       this.#parts.push(mark, line);
       if (!line.endsWith("\n")) this.#parts.push("\n\\ No newline at end of file\n");
     }
