@@ -70,7 +70,7 @@ export class ServerState {
     this.cloakKey = options.cloakKey ?? crypto.getRandomValues(new Uint8Array(32));
     this.readMarkers = new ReadMarkers(options.readMarkers);
     this.#clock = new MessageClock(options.clock ?? Date.now, store?.newestTime ?? 0);
-    this.pace = new Pace(options.monotonicClock ?? (() => performance.now()));
+    this.pace = new Pace(options.monotonicClock);
     this.startedAt = this.now();
   }
 
@@ -545,7 +545,7 @@ export class Pace {
   #calls = 0;
 
   /** @param clock in milliseconds */
-  constructor(clock: () => number) {
+  constructor(clock: () => number = () => performance.now()) {
     this.#clock = clock;
   }
 
