@@ -19,9 +19,8 @@ const TRIGGERS = [
 
 /**
  * The events of the timeline that this connection has written, or whose tags it has, in order; 0 for
- * settings. So what
- * was computed from all events can be brought up to date from a few. Triggers of the connection note
- * them: no write can forget to, and what is rolled back was never noted.
+ * settings. So what was computed from all events can be brought up to date from a few. Triggers of
+ * the connection note them: no write can forget to, and what is rolled back was never noted.
  */
 export class TouchedEvents {
   readonly #db: Database;
