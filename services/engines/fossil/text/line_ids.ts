@@ -8,6 +8,14 @@ const NEWLINE = 0x0a;
 /** Odd, so that no bit of a hash is lost. */
 const FACTOR = 0x2c1b3c6d;
 
+/** The lines of a text: the same line has the same number in every text of one `LineTable`. */
+export interface Lines {
+  /** Number of each line; its line end is part of it. */
+  readonly ids: Int32Array;
+  /** Where each line begins, and at the end the length of the text. */
+  readonly offsets: Int32Array;
+}
+
 /**
  * Numbers of lines: equal ones, byte by byte, have the same number, which counts from 0. The hashes
  * depend on chance, so that nobody can make lines that share one.

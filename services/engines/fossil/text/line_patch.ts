@@ -1,7 +1,6 @@
 import type { DeltaParts } from "../codec/mod.ts";
 import { IntList } from "./int_list.ts";
-import type { LineIds } from "./line_ids.ts";
-import type { Lines } from "./lines.ts";
+import type { LineIds, Lines } from "./line_ids.ts";
 
 const NEWLINE = 0x0a;
 const FIRST_BYTES = 256;

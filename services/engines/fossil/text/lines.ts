@@ -1,20 +1,12 @@
 import { Buffer } from "node:buffer";
 import { readDelta } from "../codec/mod.ts";
 import { IntList } from "./int_list.ts";
-import { LineIds } from "./line_ids.ts";
+import { LineIds, type Lines } from "./line_ids.ts";
 import { lastUntil, LinePatch } from "./line_patch.ts";
 
 const NEWLINE = 0x0a;
 /** Bytes compared at once. */
 const CHUNK = 4096;
-
-/** The lines of a text: the same line has the same number in every text of one `LineTable`. */
-export interface Lines {
-  /** Number of each line; its line end is part of it. */
-  readonly ids: Int32Array;
-  /** Where each line begins, and at the end the length of the text. */
-  readonly offsets: Int32Array;
-}
 
 /** A text as lines. */
 export interface SplitText extends Lines {
