@@ -1,8 +1,8 @@
 /** Reads of a project while somebody comments on its tickets, against the same reads alone. */
-import { delay } from "../delay.ts";
+import { delay } from "../parallel.ts";
 import type { Figure, Scenario } from "../scenario.ts";
 import { type Exchange, run } from "./exchange.ts";
-import { isFile } from "./is_file.ts";
+import { isFile } from "../fossil/scenario.ts";
 import { HostedProject } from "./project.ts";
 
 const TICKETS = 2_000;
