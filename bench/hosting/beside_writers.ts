@@ -14,10 +14,10 @@ const AIM = 1.3;
 const READ = { method: "GET", status: 200 } as const;
 
 const EXCHANGES: readonly Exchange[] = [
-  { ...READ, name: "tickets", path: () => "/api/tickets?per_page=50" },
-  { ...READ, name: "commits", path: () => "/api/timeline?per_page=50" },
-  { ...READ, name: "branches", path: () => "/api/branches" },
-  { ...READ, name: "file", path: () => "/api/file?path=lib/response.js" },
+  { ...READ, name: "tickets", holds: '"title":', path: () => "/api/tickets?per_page=50" },
+  { ...READ, name: "commits", holds: '"uuid":', path: () => "/api/timeline?per_page=50" },
+  { ...READ, name: "branches", holds: '"name":', path: () => "/api/branches" },
+  { ...READ, name: "file", holds: "res.send", path: () => "/api/file?path=lib/response.js" },
 ];
 
 export const BESIDE_WRITERS: Scenario = {

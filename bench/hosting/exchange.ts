@@ -22,6 +22,8 @@ export interface Exchange {
   path(index: number): string;
   body?(index: number): unknown;
   readonly status: number;
+  /** Text that every answer with content has, and no empty one. */
+  readonly holds: string;
   /** Requests per second that fossilrepo answers on two such cores. */
   readonly fossilrepo?: number;
   /** Requests per second that muster must answer. */
@@ -106,7 +108,7 @@ async function ask(
   exchange: Exchange,
   { token, index }: { readonly token: string; readonly index: number },
 ): Promise<number> {
-  const { name, method, status } = exchange;
+  const { name, method, status, holds } = exchange;
   const request = HttpClient.format({
     method,
     path: BASE + exchange.path(index),
@@ -114,8 +116,12 @@ async function ask(
     ...(exchange.body === undefined ? {} : { body: exchange.body(index) }),
   });
   const startedAt = performance.now();
-  const answer = await client.ask(request, false);
+  const answer = await client.ask(request, true);
   const latency = performance.now() - startedAt;
-  if (answer.status !== status) throw new Error(`${name} was answered ${answer.status}`);
+  if (answer.status !== status || !answer.text.includes(holds)) {
+    throw new Error(
+      `${name}, request ${index}, was answered ${answer.status} ${answer.text.slice(0, 200)}`,
+    );
+  }
   return latency;
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { Repository, writeTicketChange } from "../../services/engines/fossil/mod.ts";
 import { HttpClient } from "../client/mod.ts";
+import { delay } from "../parallel.ts";
 import { MusterProcess } from "../servers/mod.ts";
 
 const SLUG = "bench";
@@ -23,6 +24,8 @@ export class HostedProject implements AsyncDisposable {
   }
 
   /**
+   * Starts a server, imports the project and waits until it is indexed.
+   *
    * @param source the file to import (a repository, or a stream of `git fast-export`), and how many
    * tickets to add to the repository before the import
    * @param home the server's folder, if it is to stay
@@ -51,7 +54,9 @@ export class HostedProject implements AsyncDisposable {
         name: "bench",
         scopes: ["read", "write"],
       });
-      return new HostedProject(server, JSON.parse(issued).token, ids);
+      const project = new HostedProject(server, JSON.parse(issued).token, ids);
+      while (!await project.#isIndexed()) await delay(1000);
+      return project;
     } catch (error) {
       await server[Symbol.asyncDispose]();
       throw error;
@@ -63,6 +68,12 @@ export class HostedProject implements AsyncDisposable {
   /** Starts a server in the folder of an earlier one that has stopped, with its project. */
   static async resume(home: string, token: string): Promise<HostedProject> {
     return new HostedProject(await MusterProcess.start({}, home), token, []);
+  }
+
+  /** Whether searches find everything; until then they find less, or nothing. */
+  async #isIndexed(): Promise<boolean> {
+    const kinds = ["kind=code", ""].map((kind) => this.ask("GET", `/api/search?q=change&${kind}`));
+    return (await Promise.all(kinds)).every((answer) => JSON.parse(answer).is_complete === true);
   }
 
   /** Lets everybody see the project. */
