@@ -1,10 +1,10 @@
 /** Repository hosting over HTTP, on a real repository with many tickets. */
 import type { Figure, Scenario } from "../scenario.ts";
-import { chatBesideReads } from "./chat.ts";
 import { type Exchange, figuresOf } from "./exchange.ts";
 import { isFile } from "../fossil/scenario.ts";
 import { HostedProject } from "./project.ts";
 
+export { BESIDE } from "./beside.ts";
 export { BESIDE_WRITERS } from "./beside_writers.ts";
 export { HOSTING_LARGE } from "./large.ts";
 export { PAGES } from "./pages.ts";
@@ -16,7 +16,7 @@ const WORKSPACE = "bench";
 /** Check-ins of a page of the timeline. */
 const PAGE = 50;
 
-/** Reads and writes of one project over HTTP; a chat message beside a blame and a search. */
+/** Reads and writes of one project over HTTP. */
 export const HOSTING: Scenario = {
   name: "hosting",
   anyIrcServer: false,
@@ -34,7 +34,7 @@ export const HOSTING: Scenario = {
     for (const exchange of exchanges) {
       figures.push(...await figuresOf(project, exchange, seconds));
     }
-    return [...figures, ...await chatBesideReads(project, seconds * 2)];
+    return figures;
   },
 };
 
