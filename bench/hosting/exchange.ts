@@ -3,7 +3,7 @@ import { delay } from "../parallel.ts";
 import { measure } from "../process_usage.ts";
 import type { Figure } from "../scenario.ts";
 import { percentile } from "../statistics.ts";
-import { BASE, type HostedProject } from "./project.ts";
+import type { MusterProcess } from "../servers/mod.ts";
 
 /** Connections with requests at the same time. */
 const CONNECTIONS = 16;
@@ -13,6 +13,14 @@ const FACTOR = 50;
 const WARM_UP_SECONDS = 2;
 /** The aim for the 99th percentile of reads at half load, in milliseconds. */
 const P99_AIM = 10;
+
+/** A project on a server: muster's or a peer's. */
+export interface Site {
+  readonly server: Pick<MusterProcess, "api" | "pids">;
+  readonly token: string;
+  /** The start of the path of every request. */
+  readonly base: string;
+}
 
 /** A kind of request. */
 export interface Exchange {
@@ -39,7 +47,7 @@ interface Outcome {
 
 /** Measures a kind of request: first as fast as the server answers, then at half that rate. */
 export async function figuresOf(
-  project: HostedProject,
+  project: Site,
   exchange: Exchange,
   seconds: number,
 ): Promise<Figure[]> {
@@ -67,7 +75,7 @@ export async function figuresOf(
 
 /** Sends requests on every connection until the time is over. */
 export async function run(
-  { server, token }: HostedProject,
+  { server, token, base }: Site,
   exchange: Exchange,
   options: {
     readonly seconds: number;
@@ -90,7 +98,7 @@ export async function run(
       let due = startedAt + interval * connection / CONNECTIONS;
       while (Math.max(due, performance.now()) < end) {
         if (interval > 0 && due > performance.now()) await delay(due - performance.now());
-        latencies.push(await ask(client, exchange, { token, index: indexes() }));
+        latencies.push(await ask(client, exchange, { token, base, index: indexes() }));
         due += interval;
       }
     }));
@@ -106,12 +114,12 @@ export async function run(
 async function ask(
   client: HttpClient,
   exchange: Exchange,
-  { token, index }: { readonly token: string; readonly index: number },
+  { token, base, index }: Pick<Site, "token" | "base"> & { readonly index: number },
 ): Promise<number> {
   const { name, method, status, holds } = exchange;
   const request = HttpClient.format({
     method,
-    path: BASE + exchange.path(index),
+    path: base + exchange.path(index),
     token,
     ...(exchange.body === undefined ? {} : { body: exchange.body(index) }),
   });

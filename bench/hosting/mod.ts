@@ -6,8 +6,10 @@ import { HostedProject } from "./project.ts";
 
 export { BESIDE } from "./beside.ts";
 export { BESIDE_WRITERS } from "./beside_writers.ts";
+export { type Exchange, run, type Site } from "./exchange.ts";
 export { HOSTING_LARGE } from "./large.ts";
 export { PAGES } from "./pages.ts";
+export { HostedProject } from "./project.ts";
 export { SYNC } from "./sync.ts";
 
 const TICKETS = 10_000;

@@ -3,6 +3,7 @@ import { Repository, writeTicketChange } from "../../services/engines/fossil/mod
 import { HttpClient } from "../client/mod.ts";
 import { delay } from "../parallel.ts";
 import { MusterProcess } from "../servers/mod.ts";
+import type { Site } from "./exchange.ts";
 
 const SLUG = "bench";
 /** The base of the project's API. */
@@ -11,11 +12,13 @@ export const BASE = `/projects/${SLUG}/fossil`;
 export const AGENT = "worker";
 
 /** A muster that serves one project with many tickets. */
-export class HostedProject implements AsyncDisposable {
+export class HostedProject implements Site, AsyncDisposable {
   readonly server: MusterProcess;
   /** The token of an agent with the right to write. */
   readonly token: string;
   readonly tickets: readonly string[];
+  /** The start of the path of every request to the project's API. */
+  readonly base = BASE;
 
   private constructor(server: MusterProcess, token: string, tickets: readonly string[]) {
     this.server = server;

@@ -1,4 +1,4 @@
-import type { Figure, Scenario, Sizes } from "../scenarios/mod.ts";
+import type { PeerValue, Scenario, Sizes } from "../scenarios/mod.ts";
 import {
   type CoordinationServer,
   type CoordinationServerKind,
@@ -17,7 +17,7 @@ export interface Column<Key extends string> {
   readonly name: string;
   readonly unit: string;
   /** The project's aim: this value or less. */
-  readonly aim: number;
+  readonly aim?: number;
 }
 
 /** The values of one server in one round, or the medians of several. */
@@ -98,12 +98,10 @@ export function scenarioOf<Key extends string>(row: Row<Key>): Scenario {
         await measureInTurns(sides, sizes, [false, ...Array(ROUNDS).fill(true)]);
       }
       if (muster.problem !== null) throw muster.problem;
-      return row.columns.map((column) => ({
-        name: column.name,
-        unit: column.unit,
-        aim: column.aim,
-        value: muster.median(column.key),
-        peers: peers.map((peer) => peer.value(column.key)),
+      return row.columns.map(({ key, ...column }) => ({
+        ...column,
+        value: muster.median(key),
+        peers: peers.map((peer) => peer.value(key)),
       }));
     },
   };
@@ -150,7 +148,7 @@ class Side<Key extends string> {
     return mediansByKey(this.#rounds)[key];
   }
 
-  value(key: Key): NonNullable<Figure["peers"]>[number] {
+  value(key: Key): PeerValue {
     const { name } = this.#contestant;
     if (this.problem !== null) return { name, problem: this.problem.message };
     return { name, value: this.median(key) };
