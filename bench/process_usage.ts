@@ -46,12 +46,7 @@ export async function processUsage(pid: number): Promise<ProcessUsage> {
  * @returns seconds, exact to 10 ms for each process
  */
 export async function familySeconds(pids: readonly number[]): Promise<number> {
-  const children = await Promise.all(pids.map(childrenOf));
-  const { stdout } = await new Deno.Command("cat", {
-    args: [...pids, ...children.flat()].map((pid) => `/proc/${pid}/stat`),
-    stderr: "null",
-  }).output();
-  const ticks = new TextDecoder().decode(stdout).trim().split("\n").map((line) => {
+  const ticks = (await readOfFamily(pids, "stat")).trim().split("\n").map((line) => {
     const fields = line.slice(line.indexOf(") ") + 2).split(" ");
     // utime, stime, and those of children that were waited for.
     return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
@@ -59,39 +54,44 @@ export async function familySeconds(pids: readonly number[]): Promise<number> {
   return ticks.reduce((sum, one) => sum + one, 0) / TICKS_PER_SECOND;
 }
 
-async function childrenOf(pid: number): Promise<readonly number[]> {
-  const { stdout } = await new Deno.Command("ps", {
-    args: ["-o", "pid=", "--ppid", String(pid)],
-    stderr: "null",
-  }).output();
-  return new TextDecoder().decode(stdout).trim().split(/\s+/).filter(Boolean).map(Number);
+/** The memory of several processes together, in bytes. */
+export interface FamilyMemory {
+  /** The memory of each (RSS), added up. */
+  readonly residentBytes: number;
+  /** The same, where memory that processes share counts once, divided among them (PSS). */
+  readonly proportionalBytes: number;
 }
 
-/** The total usage of several processes. */
-export async function usageOf(pids: readonly number[]): Promise<ProcessUsage> {
-  const usages = await Promise.all(pids.map(processUsage));
-  const sum = (key: keyof ProcessUsage) => usages.reduce((total, usage) => total + usage[key], 0);
-  return {
-    cpuSeconds: sum("cpuSeconds"),
-    residentBytes: sum("residentBytes"),
-    peakBytes: sum("peakBytes"),
-  };
+/** Reads the memory of processes, and of all that they have started, from /proc (Linux). */
+export async function familyMemory(pids: readonly number[]): Promise<FamilyMemory> {
+  const text = await readOfFamily(pids, "smaps_rollup");
+  const sum = (key: "Rss" | "Pss") =>
+    text.matchAll(new RegExp(`^${key}:\\s+(\\d+) kB$`, "gm"))
+      .reduce((total, [, kilobytes]) => total + Number(kilobytes) * 1024, 0);
+  return { residentBytes: sum("Rss"), proportionalBytes: sum("Pss") };
 }
 
-/**
- * Reads a running process's proportional set size (PSS) in bytes: its own memory, and its share of
- * the memory that it shares with other processes.
- *
- * @throws Error if there is no such process
- */
-export async function proportionalBytes(pid: number): Promise<number> {
+/** The processes that these have started, and those that these have, and so on. */
+export async function descendantsOf(pids: readonly number[]): Promise<readonly number[]> {
+  const { stdout } = await new Deno.Command("ps", { args: ["-eo", "pid=,ppid="] }).output();
+  const all = new TextDecoder().decode(stdout).trim().split("\n")
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  const descendants: number[] = [];
+  let parents = pids;
+  while (parents.length > 0) {
+    parents = all.filter(([, parent = NaN]) => parents.includes(parent)).map(([pid = NaN]) => pid);
+    descendants.push(...parents);
+  }
+  return descendants;
+}
+
+/** The texts of a file in /proc of processes and all that they have started. */
+async function readOfFamily(pids: readonly number[], file: string): Promise<string> {
   const { stdout } = await new Deno.Command("cat", {
-    args: [`/proc/${pid}/smaps_rollup`],
+    args: [...pids, ...await descendantsOf(pids)].map((pid) => `/proc/${pid}/${file}`),
     stderr: "null",
   }).output();
-  const kilobytes = /^Pss:\s+(\d+) kB$/m.exec(new TextDecoder().decode(stdout))?.[1];
-  if (kilobytes === undefined) throw new Error(`Process ${pid} is gone`);
-  return Number(kilobytes) * 1024;
+  return new TextDecoder().decode(stdout);
 }
 
 /** The result of some work, and its cost. */
@@ -99,7 +99,7 @@ export interface Measured<Result> {
   readonly result: Result;
   /** Time on the clock. */
   readonly seconds: number;
-  /** Processor time of all the server's processes. */
+  /** Processor time of all the server's processes, and of those that they started. */
   readonly serverSeconds: number;
   /** Processor time of this process, which plays the clients. */
   readonly clientSeconds: number;
@@ -108,14 +108,14 @@ export interface Measured<Result> {
 /**
  * Does some work and reads how much the server and this process used for it.
  *
- * @param processes the server's process, or its processes
+ * @param processes the server's process, or several
  */
 export async function measure<Result>(
   processes: number | readonly number[],
   work: () => Promise<Result>,
 ): Promise<Measured<Result>> {
   const pids = typeof processes === "number" ? [processes] : processes;
-  const usages = () => Promise.all([usageOf(pids), processUsage(Deno.pid)]);
+  const usages = () => Promise.all([familySeconds(pids), processUsage(Deno.pid)]);
   const [serverBefore, clientBefore] = await usages();
   const startedAt = performance.now();
   const result = await work();
@@ -124,7 +124,7 @@ export async function measure<Result>(
   return {
     result,
     seconds,
-    serverSeconds: server.cpuSeconds - serverBefore.cpuSeconds,
+    serverSeconds: server - serverBefore,
     clientSeconds: client.cpuSeconds - clientBefore.cpuSeconds,
   };
 }

@@ -1,8 +1,8 @@
 /** Reads of a project while somebody comments on its tickets, against the same reads alone. */
-import { delay } from "../delay.ts";
+import { delay } from "../parallel.ts";
 import type { Figure, Scenario } from "../scenario.ts";
 import { type Exchange, run } from "./exchange.ts";
-import { isFile } from "./is_file.ts";
+import { isFile } from "../fossil/scenario.ts";
 import { HostedProject } from "./project.ts";
 
 const TICKETS = 2_000;
@@ -14,10 +14,10 @@ const AIM = 1.3;
 const READ = { method: "GET", status: 200 } as const;
 
 const EXCHANGES: readonly Exchange[] = [
-  { ...READ, name: "tickets", path: () => "/api/tickets?per_page=50" },
-  { ...READ, name: "commits", path: () => "/api/timeline?per_page=50" },
-  { ...READ, name: "branches", path: () => "/api/branches" },
-  { ...READ, name: "file", path: () => "/api/file?path=lib/response.js" },
+  { ...READ, name: "tickets", holds: '"title":', path: () => "/api/tickets?per_page=50" },
+  { ...READ, name: "commits", holds: '"uuid":', path: () => "/api/timeline?per_page=50" },
+  { ...READ, name: "branches", holds: '"name":', path: () => "/api/branches" },
+  { ...READ, name: "file", holds: "res.send", path: () => "/api/file?path=lib/response.js" },
 ];
 
 export const BESIDE_WRITERS: Scenario = {

@@ -3,7 +3,7 @@ import { delay } from "../parallel.ts";
 import { measure } from "../process_usage.ts";
 import type { Figure } from "../scenario.ts";
 import { percentile } from "../statistics.ts";
-import { BASE, type HostedProject } from "./project.ts";
+import type { MusterProcess } from "../servers/mod.ts";
 
 /** Connections with requests at the same time. */
 const CONNECTIONS = 16;
@@ -14,6 +14,14 @@ const WARM_UP_SECONDS = 2;
 /** The aim for the 99th percentile of reads at half load, in milliseconds. */
 const P99_AIM = 10;
 
+/** A project on a server: muster's or a peer's. */
+export interface Site {
+  readonly server: Pick<MusterProcess, "api" | "pids">;
+  readonly token: string;
+  /** The start of the path of every request. */
+  readonly base: string;
+}
+
 /** A kind of request. */
 export interface Exchange {
   readonly name: string;
@@ -22,6 +30,8 @@ export interface Exchange {
   path(index: number): string;
   body?(index: number): unknown;
   readonly status: number;
+  /** Text that every answer with content has, and no empty one. */
+  readonly holds: string;
   /** Requests per second that fossilrepo answers on two such cores. */
   readonly fossilrepo?: number;
   /** Requests per second that muster must answer. */
@@ -37,7 +47,7 @@ interface Outcome {
 
 /** Measures a kind of request: first as fast as the server answers, then at half that rate. */
 export async function figuresOf(
-  project: HostedProject,
+  project: Site,
   exchange: Exchange,
   seconds: number,
 ): Promise<Figure[]> {
@@ -65,7 +75,7 @@ export async function figuresOf(
 
 /** Sends requests on every connection until the time is over. */
 export async function run(
-  { server, token }: HostedProject,
+  { server, token, base }: Site,
   exchange: Exchange,
   options: {
     readonly seconds: number;
@@ -88,7 +98,7 @@ export async function run(
       let due = startedAt + interval * connection / CONNECTIONS;
       while (Math.max(due, performance.now()) < end) {
         if (interval > 0 && due > performance.now()) await delay(due - performance.now());
-        latencies.push(await ask(client, exchange, { token, index: indexes() }));
+        latencies.push(await ask(client, exchange, { token, base, index: indexes() }));
         due += interval;
       }
     }));
@@ -104,18 +114,22 @@ export async function run(
 async function ask(
   client: HttpClient,
   exchange: Exchange,
-  { token, index }: { readonly token: string; readonly index: number },
+  { token, base, index }: Pick<Site, "token" | "base"> & { readonly index: number },
 ): Promise<number> {
-  const { name, method, status } = exchange;
+  const { name, method, status, holds } = exchange;
   const request = HttpClient.format({
     method,
-    path: BASE + exchange.path(index),
+    path: base + exchange.path(index),
     token,
     ...(exchange.body === undefined ? {} : { body: exchange.body(index) }),
   });
   const startedAt = performance.now();
-  const answer = await client.ask(request, false);
+  const answer = await client.ask(request, true);
   const latency = performance.now() - startedAt;
-  if (answer.status !== status) throw new Error(`${name} was answered ${answer.status}`);
+  if (answer.status !== status || !answer.text.includes(holds)) {
+    throw new Error(
+      `${name}, request ${index}, was answered ${answer.status} ${answer.text.slice(0, 200)}`,
+    );
+  }
   return latency;
 }

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HttpClient } from "../client/mod.ts";
-import { delay } from "../parallel.ts";
 import type { Figure, Scenario } from "../scenario.ts";
 import { median } from "../statistics.ts";
 import { LARGE, largeStream, pathOf } from "./large_stream.ts";
@@ -47,11 +46,6 @@ async function keptFolder(): Promise<string> {
   await writeStream(path);
   const project = await HostedProject.start({ path }, folder);
   try {
-    const isIndexed = async () => {
-      const answer = await project.ask("GET", "/api/search?q=change&kind=code");
-      return JSON.parse(answer).is_complete === true;
-    };
-    while (!await isIndexed()) await delay(1000);
     await project.server.stop();
   } finally {
     await project[Symbol.asyncDispose]();

@@ -1,33 +1,24 @@
 /** Repository hosting over HTTP, on a real repository with many tickets. */
 import type { Figure, Scenario } from "../scenario.ts";
-import { chatBesideReads } from "./chat.ts";
 import { type Exchange, figuresOf } from "./exchange.ts";
 import { isFile } from "../fossil/scenario.ts";
 import { HostedProject } from "./project.ts";
 
+export { BESIDE } from "./beside.ts";
 export { BESIDE_WRITERS } from "./beside_writers.ts";
+export { type Exchange, run, type Site } from "./exchange.ts";
 export { HOSTING_LARGE } from "./large.ts";
 export { PAGES } from "./pages.ts";
+export { HostedProject } from "./project.ts";
 export { SYNC } from "./sync.ts";
 
 const TICKETS = 10_000;
 /** The workspace that takes the commits. */
 const WORKSPACE = "bench";
-/** Words of the repository's comments, so that searches differ. */
-const WORDS = [
-  "router",
-  "request",
-  "deps",
-  "fix",
-  "test",
-  "send",
-  "json",
-  "cookie",
-  "docs",
-  "node",
-];
+/** Check-ins of a page of the timeline. */
+const PAGE = 50;
 
-/** Reads and writes of one project over HTTP; a chat message beside a blame and a search. */
+/** Reads and writes of one project over HTTP. */
 export const HOSTING: Scenario = {
   name: "hosting",
   anyIrcServer: false,
@@ -45,7 +36,7 @@ export const HOSTING: Scenario = {
     for (const exchange of exchanges) {
       figures.push(...await figuresOf(project, exchange, seconds));
     }
-    return [...figures, ...await chatBesideReads(project, seconds * 2)];
+    return figures;
   },
 };
 
@@ -53,7 +44,7 @@ async function exchangesOf(project: HostedProject): Promise<Exchange[]> {
   const { checkins } = JSON.parse(await project.ask("GET", "/api/timeline?per_page=100"));
   await project.ask("POST", "/api/workspaces/create", { name: WORKSPACE });
   return [
-    ...listsOf(),
+    ...listsOf(await longestBranch(project)),
     ...contentsOf((index) => checkins[index % checkins.length].uuid),
     ...batches(),
     ...writesOf(project),
@@ -62,38 +53,79 @@ async function exchangesOf(project: HostedProject): Promise<Exchange[]> {
 
 const READ = { method: "GET", status: 200 } as const;
 
-function listsOf(): Exchange[] {
+interface Branch {
+  readonly name: string;
+  readonly checkin_count: number;
+}
+
+async function longestBranch(project: HostedProject): Promise<Branch> {
+  const { branches } = JSON.parse(await project.ask("GET", "/api/branches"));
+  return branches.toSorted((one: Branch, other: Branch) =>
+    other.checkin_count - one.checkin_count
+  )[0];
+}
+
+function listsOf({ name: branch, checkin_count }: Branch): Exchange[] {
+  const timeline = { ...READ, holds: '"uuid":' };
+  const pages = Math.ceil(checkin_count / PAGE);
   return [
-    { ...READ, name: "timeline of 50", path: () => "/api/timeline?per_page=50", fossilrepo: 71 },
+    {
+      ...timeline,
+      name: `timeline of ${PAGE}`,
+      path: () => `/api/timeline?per_page=${PAGE}`,
+      fossilrepo: 71,
+    },
+    {
+      ...timeline,
+      name: "timeline, each another page",
+      path: (index) => `/api/timeline?per_page=${PAGE}&page=${index % pages + 1}&branch=${branch}`,
+    },
     {
       ...READ,
-      name: "timeline, each another page",
-      path: (index) => `/api/timeline?per_page=50&page=${index % 120 + 1}&branch=master`,
+      name: "branches",
+      path: () => "/api/branches",
+      holds: '"last_uuid":',
+      fossilrepo: 44,
     },
-    { ...READ, name: "branches", path: () => "/api/branches", fossilrepo: 44 },
-    { ...READ, name: "tickets of 50", path: () => "/api/tickets?per_page=50", fossilrepo: 66 },
-    { ...READ, name: "search", path: () => "/api/search?q=router", fossilrepo: 70 },
+    {
+      ...READ,
+      name: "tickets of 50",
+      path: () => "/api/tickets?per_page=50",
+      holds: '"title":',
+      fossilrepo: 66,
+    },
+    {
+      ...READ,
+      name: "search",
+      path: () => "/api/search?q=router",
+      holds: '"uuid":',
+      fossilrepo: 70,
+    },
+    // Each ticket has the word and a number of its own.
     {
       ...READ,
       name: "search, each another",
-      path: (index) => `/api/search?q=${WORDS[index % WORDS.length]}+case+${index % 10_000}`,
+      path: (index) => `/api/search?q=case+${index % TICKETS}`,
+      holds: '"uuid":',
     },
   ];
 }
 
 function contentsOf(checkin: (index: number) => string): Exchange[] {
+  const tree = { ...READ, holds: '"type":"file"' };
   return [
-    { ...READ, name: "tree", path: () => "/api/tree" },
+    { ...tree, name: "tree", path: () => "/api/tree" },
     {
-      ...READ,
+      ...tree,
       name: "tree, each another check-in",
       path: (index) => `/api/tree?checkin=${checkin(index)}&path=lib`,
     },
-    { ...READ, name: "file", path: () => "/api/file?path=lib/response.js" },
+    { ...READ, name: "file", path: () => "/api/file?path=lib/response.js", holds: "res.send" },
     {
       ...READ,
       name: "file, each another check-in",
       path: (index) => `/api/file?path=package.json&checkin=${checkin(index)}`,
+      holds: '"name":',
     },
   ];
 }
@@ -105,6 +137,7 @@ function batches(): Exchange[] {
     status: 200,
     path: () => "/api/batch",
     body: () => ({ requests: batchOf(count) }),
+    holds: '"status":200',
   });
   return [{ ...batch(5), fossilrepo: 18 }, batch(25)];
 }
@@ -117,6 +150,7 @@ function writesOf(project: HostedProject): Exchange[] {
       status: 201,
       path: (index) => `/api/tickets/${project.tickets[index]}/claim`,
       body: () => ({}),
+      holds: '"claimed"',
       least: 500,
     },
     {
@@ -128,6 +162,7 @@ function writesOf(project: HostedProject): Exchange[] {
         message: `Change ${index}`,
         changes: [{ path: "bench.txt", content: `Change ${index}\n` }],
       }),
+      holds: '"uuid":',
     },
   ];
 }

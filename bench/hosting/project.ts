@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import { Repository, writeTicketChange } from "../../services/engines/fossil/mod.ts";
 import { HttpClient } from "../client/mod.ts";
+import { delay } from "../parallel.ts";
 import { MusterProcess } from "../servers/mod.ts";
+import type { Site } from "./exchange.ts";
 
 const SLUG = "bench";
 /** The base of the project's API. */
@@ -10,11 +12,13 @@ export const BASE = `/projects/${SLUG}/fossil`;
 export const AGENT = "worker";
 
 /** A muster that serves one project with many tickets. */
-export class HostedProject implements AsyncDisposable {
+export class HostedProject implements Site, AsyncDisposable {
   readonly server: MusterProcess;
   /** The token of an agent with the right to write. */
   readonly token: string;
   readonly tickets: readonly string[];
+  /** The start of the path of every request to the project's API. */
+  readonly base = BASE;
 
   private constructor(server: MusterProcess, token: string, tickets: readonly string[]) {
     this.server = server;
@@ -23,6 +27,8 @@ export class HostedProject implements AsyncDisposable {
   }
 
   /**
+   * Starts a server, imports the project and waits until it is indexed.
+   *
    * @param source the file to import (a repository, or a stream of `git fast-export`), and how many
    * tickets to add to the repository before the import
    * @param home the server's folder, if it is to stay
@@ -51,7 +57,9 @@ export class HostedProject implements AsyncDisposable {
         name: "bench",
         scopes: ["read", "write"],
       });
-      return new HostedProject(server, JSON.parse(issued).token, ids);
+      const project = new HostedProject(server, JSON.parse(issued).token, ids);
+      while (!await project.#isIndexed()) await delay(1000);
+      return project;
     } catch (error) {
       await server[Symbol.asyncDispose]();
       throw error;
@@ -63,6 +71,12 @@ export class HostedProject implements AsyncDisposable {
   /** Starts a server in the folder of an earlier one that has stopped, with its project. */
   static async resume(home: string, token: string): Promise<HostedProject> {
     return new HostedProject(await MusterProcess.start({}, home), token, []);
+  }
+
+  /** Whether searches find everything; until then they find less, or nothing. */
+  async #isIndexed(): Promise<boolean> {
+    const kinds = ["kind=code", ""].map((kind) => this.ask("GET", `/api/search?q=change&${kind}`));
+    return (await Promise.all(kinds)).every((answer) => JSON.parse(answer).is_complete === true);
   }
 
   /** Lets everybody see the project. */

@@ -1,12 +1,12 @@
 import { HttpClient } from "../client/mod.ts";
 import { delay } from "../parallel.ts";
-import { proportionalBytes, usageOf } from "../process_usage.ts";
+import { familyMemory } from "../process_usage.ts";
 import { registerAgents } from "../servers/mod.ts";
 import type { Scenario } from "../scenarios/mod.ts";
 import { isToolResult, toolCall } from "./requests.ts";
-import { coordinationRow, repeat } from "./row.ts";
+import { coordinationRow } from "./row.ts";
 
-/** Pause after a server's start, in milliseconds. */
+/** Pause before each measurement, in which all servers are up and nobody uses them. */
 const SETTLE_MILLISECONDS = 3000;
 
 const MEGABYTE = 1024 * 1024;
@@ -17,31 +17,29 @@ const MEMORY = coordinationRow({
     { key: "pss", name: "idle memory, PSS", unit: "MB", aim: 80 },
     { key: "rss", name: "idle memory, RSS", unit: "MB", aim: 75 },
   ],
-  describe: () => `all processes, ${SETTLE_MILLISECONDS / 1000} s after the start`,
-  on: (kind) =>
-    repeat(async () => {
-      await using server = await kind.start();
-      await delay(SETTLE_MILLISECONDS);
-      const parts = await Promise.all(server.pids.map(proportionalBytes));
-      const { residentBytes } = await usageOf(server.pids);
-      return {
-        pss: parts.reduce((sum, bytes) => sum + bytes, 0) / MEGABYTE,
-        rss: residentBytes / MEGABYTE,
-      };
-    }),
+  isOfNewServers: true,
+  describe: () =>
+    `all processes, at least ${SETTLE_MILLISECONDS / 1000} s after the start, all servers up`,
+  on: ({ pids }) => async () => {
+    await delay(SETTLE_MILLISECONDS);
+    const { proportionalBytes, residentBytes } = await familyMemory(pids);
+    return { pss: proportionalBytes / MEGABYTE, rss: residentBytes / MEGABYTE };
+  },
 });
 
 const FIRST_CALL = coordinationRow({
   name: "first-call",
   columns: [{ key: "time", name: "first MCP call", unit: "ms", aim: 15 }],
+  isOfNewServers: true,
   describe: () =>
-    `get_status over an open connection, ${SETTLE_MILLISECONDS / 1000} s after the start, on a ` +
-    "server with an agent",
-  on: (kind) =>
-    repeat(async () => {
-      await using server = await kind.start();
-      const { mcp, token } = server;
-      await registerAgents(server, ["caller"]);
+    `get_status over an open connection, at least ${
+      SETTLE_MILLISECONDS / 1000
+    } s after the start, ` +
+    "on a server with an agent, all servers up",
+  on: async (server) => {
+    const { mcp, token } = server;
+    await registerAgents(server, ["caller"]);
+    return async () => {
       await delay(SETTLE_MILLISECONDS);
       using client = await HttpClient.open(mcp);
       const body = toolCall("get_status", {});
@@ -51,7 +49,8 @@ const FIRST_CALL = coordinationRow({
       const time = performance.now() - startedAt;
       if (!isToolResult(text)) throw new Error(text.slice(0, 200));
       return { time };
-    }),
+    };
+  },
 });
 
 /** The cost of muster and its peers while nobody uses them, and of the first call. */

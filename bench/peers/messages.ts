@@ -24,15 +24,7 @@ import {
   streamOfFloor,
 } from "../servers/mod.ts";
 import { percentile } from "../statistics.ts";
-import {
-  type Column,
-  type Contestant,
-  coordinationRow,
-  inRounds,
-  repeat,
-  scenarioOf,
-  type Values,
-} from "./row.ts";
+import { type Column, type Contestant, coordinationRow, scenarioOf, type Values } from "./row.ts";
 
 /** Duration of a round at a fixed rate, as a multiple of one at full rate. */
 const PACED_FACTOR = 4;
@@ -61,13 +53,12 @@ const POST_TO_READER = coordinationRow({
   name: "post-to-reader",
   columns: single("POST to one reader", 1000, 1),
   describe: atRate,
-  on: (kind, sizes) =>
-    inRounds(kind, async (server, open) => {
-      await joinBridge(server, CHANNEL);
-      const readers = open.use(await Readers.open(server, 1));
-      const post = await poster(server.api, server.token, open);
-      return () => pace(server.pids, readers, sizes, post);
-    }),
+  on: async (server, sizes, open) => {
+    await joinBridge(server, CHANNEL);
+    const readers = open.use(await Readers.open(server, 1));
+    const post = await poster(server.api, server.token, open);
+    return () => pace(server.pids, readers, sizes, post);
+  },
   more: [
     floor("Deno.serve", (server) => server.api, ({ api }, open) => poster(api, "none", open)),
   ],
@@ -77,13 +68,12 @@ const IRC_TO_READER = coordinationRow({
   name: "irc-to-reader",
   columns: single("IRC to one stream reader", 800, 0.8),
   describe: atRate,
-  on: (kind, sizes) =>
-    inRounds(kind, async (server, open) => {
-      await joinBridge(server, CHANNEL);
-      const [sender] = await enter(server, open, ["sender"]);
-      const readers = open.use(await Readers.open(server, 1));
-      return () => pace(server.pids, readers, sizes, saying(sender));
-    }),
+  on: async (server, sizes, open) => {
+    await joinBridge(server, CHANNEL);
+    const [sender] = await enter(server, open, ["sender"]);
+    const readers = open.use(await Readers.open(server, 1));
+    return () => pace(server.pids, readers, sizes, saying(sender));
+  },
   more: [
     floor("Deno.listen", (server) => server.lines, async ({ lines }, open) => {
       const owner = { consumer: (_bytes: Uint8Array, length: number) => length, closed() {} };
@@ -101,25 +91,24 @@ const IRC_BESIDE_READERS = coordinationRow({
   name: "irc-beside-readers",
   columns: [{ key: "p50", name: "IRC to IRC beside stream readers: p50", unit: "ms", aim: 1 }],
   describe: (sizes) => `${atRate(sizes)}; ${sizes.readers} stream readers in the channel`,
-  on: (kind, sizes) =>
-    inRounds(kind, async (server, open) => {
-      await joinBridge(server, CHANNEL);
-      const [sender, receiver] = await enter(server, open, ["sender", "receiver"]);
-      const crowd = open.use(await ReaderCrowd.ask(server.streamOf(CHANNEL), sizes.readers));
-      await untilBegun(server, crowd.ready());
-      const group = {
-        expect(senders: number, messagesPerSender: number) {
-          const ledger = new Ledger({ receivers: 1, senders, messagesPerSender });
-          receiver?.count(ledger, 0);
-          return ledger;
-        },
-        count: 1,
-      };
-      return async () => {
-        const { p50 } = await pace(server.pids, group, sizes, saying(sender));
-        return { p50 };
-      };
-    }),
+  on: async (server, sizes, open) => {
+    await joinBridge(server, CHANNEL);
+    const [sender, receiver] = await enter(server, open, ["sender", "receiver"]);
+    const crowd = open.use(await ReaderCrowd.ask(server.streamOf(CHANNEL), sizes.readers));
+    await untilBegun(server, crowd.ready());
+    const group = {
+      expect(senders: number, messagesPerSender: number) {
+        const ledger = new Ledger({ receivers: 1, senders, messagesPerSender });
+        receiver?.count(ledger, 0);
+        return ledger;
+      },
+      count: 1,
+    };
+    return async () => {
+      const { p50 } = await pace(server.pids, group, sizes, saying(sender));
+      return { p50 };
+    };
+  },
 });
 
 const EVENTS = coordinationRow({
@@ -127,15 +116,14 @@ const EVENTS = coordinationRow({
   columns: [{ key: "cpu", name: "stream event, POST at full rate", unit: "µs", aim: 1.5 }],
   describe: ({ readers, events }) =>
     `${events} messages posted to ${readers} readers as fast as they are delivered`,
-  on: (kind, sizes) =>
-    inRounds(kind, async (server, open) => {
-      await joinBridge(server, CHANNEL);
-      const readers = open.use(await Readers.open(server, sizes.readers));
-      return async () => {
-        const { serverMicros } = await postInWindows(server, readers, sizes.events);
-        return { cpu: serverMicros };
-      };
-    }),
+  on: async (server, sizes, open) => {
+    await joinBridge(server, CHANNEL);
+    const readers = open.use(await Readers.open(server, sizes.readers));
+    return async () => {
+      const { serverMicros } = await postInWindows(server, readers, sizes.events);
+      return { cpu: serverMicros };
+    };
+  },
 });
 
 const PRIVMSG = scenarioOf<"cpu">({
@@ -144,9 +132,8 @@ const PRIVMSG = scenarioOf<"cpu">({
   describe: () =>
     `${PAIRS} pairs, ${LINES_PER_WRITE} lines per write, as fast as they are delivered, CPU per ` +
     "message",
-  measure: () => writeInPairs(MUSTER),
-  peers: () =>
-    Deno.env.has("MUSTER_BENCH_ERGO") ? [{ name: "Ergo", measure: () => writeInPairs(ERGO) }] : [],
+  muster: pairsOn(MUSTER),
+  peers: () => Deno.env.has("MUSTER_BENCH_ERGO") ? [pairsOn(ERGO)] : [],
 });
 
 /** Messages that muster and its peers deliver. */
@@ -198,7 +185,7 @@ async function pace(
 async function poster(
   address: Address,
   token: string,
-  open: DisposableStack,
+  open: AsyncDisposableStack,
 ): Promise<Prepare> {
   const client = open.use(await HttpClient.open(address));
   const path = `/v1/channels/${CHANNEL}/messages`;
@@ -223,13 +210,12 @@ async function poster(
 function floor(
   name: string,
   streamsAt: (server: Floor) => Address,
-  sender: (server: Floor, open: DisposableStack) => Promise<Prepare>,
+  sender: (server: Floor, open: AsyncDisposableStack) => Promise<Prepare>,
 ): Contestant<"cpu" | "p50"> {
   return {
     name,
-    measure: async (sizes) => {
-      await using server = await startFloor();
-      using open = new DisposableStack();
+    prepare: async (sizes, open) => {
+      const server = open.use(await startFloor());
       const reader = await EventStreamClient.open(streamOfFloor(streamsAt(server)));
       open.defer(() => reader.close());
       const receivers: Receivers = {
@@ -241,9 +227,7 @@ function floor(
         count: 1,
       };
       const send = await sender(server, open);
-      const measureOnce = () => pace(server.pids, receivers, sizes, send);
-      await measureOnce();
-      return await repeat(measureOnce);
+      return () => pace(server.pids, receivers, sizes, send);
     },
   };
 }
@@ -251,7 +235,7 @@ function floor(
 /** Connects registered agents and joins them to the channel. */
 async function enter(
   server: CoordinationServer,
-  open: DisposableStack,
+  open: AsyncDisposableStack,
   nicks: readonly string[],
 ): Promise<IrcClient[]> {
   const clients: IrcClient[] = [];
@@ -275,38 +259,46 @@ function lineTo(target: string, stamp: string): string {
   return `PRIVMSG ${target} :${BODY}${stamp}\r\n`;
 }
 
-async function writeInPairs(kind: IrcServerKind): Promise<Values<"cpu">> {
-  await using server = await kind.start();
-  const nicks = Array.from({ length: 2 * PAIRS }, (_, index) => `member${index}`);
-  const logins = nicks.map((nick) => ({ nick }));
-  const clients: IrcClient[] = [];
-  for (const login of logins) clients.push(await IrcClient.connect(server.irc, login));
-  const [senders, receivers] = [clients.slice(0, PAIRS), clients.slice(PAIRS)];
-  const measureOnce = async () => {
-    const ledger = new Ledger({
-      receivers: PAIRS,
-      senders: PAIRS,
-      messagesPerSender: WINDOWS * LINES_PER_WRITE,
-    });
-    receivers.forEach((client, index) => client.count(ledger, index));
-    const send = async () => {
-      await Promise.all(senders.map((client, index) => {
-        const lines = Array.from(
-          { length: LINES_PER_WRITE },
-          () => lineTo(receivers[index]?.nick ?? "", ledger.stamp(index)),
-        );
-        return client.send(lines.join(""));
-      }));
-    };
-    const { serverSeconds } = await measure(
-      server.pid,
-      () =>
-        sendInWindows(ledger, { count: WINDOWS, deliveriesEach: PAIRS * LINES_PER_WRITE, send }),
-    );
-    return { cpu: serverSeconds * 1e6 / ledger.delivered };
+function pairsOn(kind: IrcServerKind): Contestant<"cpu"> {
+  return {
+    name: kind.name,
+    prepare: async (_sizes, open) => {
+      const server = open.use(await kind.start());
+      const clients: IrcClient[] = [];
+      for (let index = 0; index < 2 * PAIRS; index++) {
+        const client = await IrcClient.connect(server.irc, { nick: `member${index}` });
+        open.defer(() => client.close());
+        clients.push(client);
+      }
+      return () => writeInPairs(server.pid, clients);
+    },
   };
-  await measureOnce();
-  const values = await repeat(measureOnce);
-  for (const client of clients) client.close();
-  return values;
+}
+
+async function writeInPairs(
+  pid: number,
+  clients: readonly IrcClient[],
+): Promise<Values<"cpu">> {
+  const [senders, receivers] = [clients.slice(0, PAIRS), clients.slice(PAIRS)];
+  const ledger = new Ledger({
+    receivers: PAIRS,
+    senders: PAIRS,
+    messagesPerSender: WINDOWS * LINES_PER_WRITE,
+  });
+  receivers.forEach((client, index) => client.count(ledger, index));
+  const send = async () => {
+    await Promise.all(senders.map((client, index) => {
+      const lines = Array.from(
+        { length: LINES_PER_WRITE },
+        () => lineTo(receivers[index]?.nick ?? "", ledger.stamp(index)),
+      );
+      return client.send(lines.join(""));
+    }));
+  };
+  const deliveriesEach = PAIRS * LINES_PER_WRITE;
+  const { serverSeconds } = await measure(
+    pid,
+    () => sendInWindows(ledger, { count: WINDOWS, deliveriesEach, send }),
+  );
+  return { cpu: serverSeconds * 1e6 / ledger.delivered };
 }

@@ -2,7 +2,7 @@ import { type Address, HttpClient, type HttpRequest } from "../client/mod.ts";
 import { measure } from "../process_usage.ts";
 import type { Scenario, Sizes } from "../scenarios/mod.ts";
 import { type CoordinationServer, joinBridge, registerAgents, startFloor } from "../servers/mod.ts";
-import { type Contestant, coordinationRow, inRounds, repeat, type Values } from "./row.ts";
+import { type Contestant, coordinationRow, type Values } from "./row.ts";
 
 /** Kept connections; each sends its next request after the response. */
 const CONNECTIONS = 64;
@@ -130,11 +130,10 @@ function requestRow(
     more,
     columns: [{ key: "cpu", name: title, unit: "µs", aim }],
     describe: ({ seconds }) => `${CONNECTIONS} kept connections for ${seconds} s, CPU per request`,
-    on: (kind, sizes) =>
-      inRounds(kind, async (server) => {
-        const exchange = await prepare(server);
-        return () => ask(server.pids, exchange, sizes);
-      }),
+    on: async (server, sizes) => {
+      const exchange = await prepare(server);
+      return () => ask(server.pids, exchange, sizes);
+    },
   });
 }
 
@@ -142,16 +141,15 @@ function requestRow(
 function floorOf(): Contestant<"cpu"> {
   return {
     name: "Deno.serve",
-    measure: async (sizes) => {
-      await using server = await startFloor();
+    prepare: async (sizes, open) => {
+      const server = open.use(await startFloor());
       const exchange: Exchange = {
         address: server.api,
         request: { method: "GET", path: "/v1/status" },
         status: 200,
         isRight: (body) => JSON.parse(body).status === "ok",
       };
-      await ask(server.pids, exchange, sizes);
-      return await repeat(() => ask(server.pids, exchange, sizes));
+      return () => ask(server.pids, exchange, sizes);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Figure, Scenario, Sizes } from "../scenarios/mod.ts";
+import type { PeerValue, Scenario, Sizes } from "../scenarios/mod.ts";
 import {
   type CoordinationServer,
   type CoordinationServerKind,
@@ -9,7 +9,7 @@ import {
 import { mediansByKey } from "../statistics.ts";
 
 /** Measurements of each server; the median counts. */
-export const ROUNDS = 3;
+const ROUNDS = 3;
 
 /** One value of a row, for muster and its peers. */
 export interface Column<Key extends string> {
@@ -17,25 +17,36 @@ export interface Column<Key extends string> {
   readonly name: string;
   readonly unit: string;
   /** The project's aim: this value or less. */
-  readonly aim: number;
+  readonly aim?: number;
 }
 
 /** The values of one server in one round, or the medians of several. */
 export type Values<Key extends string> = Readonly<Record<Key, number>>;
 
-/** A server that is measured beside muster. */
+/** Measures a server that is up for one round. */
+export type MeasureOnce<Key extends string> = () => Promise<Values<Key>>;
+
+/** A server that is measured: muster or a peer. */
 export interface Contestant<Key extends string> {
   readonly name: string;
-  measure(sizes: Sizes): Promise<Values<Key>>;
+  /**
+   * Starts the server and its clients.
+   *
+   * @param open is closed after the last round
+   */
+  prepare(sizes: Sizes, open: AsyncDisposableStack): Promise<MeasureOnce<Key>>;
 }
 
-/** A row of the table: the same work done by muster and by its peers, one after the other. */
+/** A row of the table: the same work done by muster and by its peers. */
 export interface Row<Key extends string> {
   /** Appended to `peers-`. */
   readonly name: string;
   readonly columns: readonly Column<Key>[];
+  /** Whether each round has new servers, which nobody has used. */
+  readonly isOfNewServers?: boolean;
   describe(sizes: Sizes): string;
-  measure(sizes: Sizes): Promise<Values<Key>>;
+  obstacle?(sizes: Sizes): string | null;
+  readonly muster: Contestant<Key>;
   /** The peers that can be measured here. */
   peers(): readonly Contestant<Key>[];
 }
@@ -43,101 +54,112 @@ export interface Row<Key extends string> {
 /**
  * A row for muster and ScuttleBot.
  *
- * @param row.on starts a kind of server and measures it
+ * @param row.on prepares a server that was started
  * @param row.more further peers
  */
 export function coordinationRow<Key extends string>(
-  { on, more = [], ...row }: Omit<Row<Key>, "measure" | "peers"> & {
-    on(kind: CoordinationServerKind, sizes: Sizes): Promise<Values<Key>>;
+  { on, more = [], ...row }: Omit<Row<Key>, "muster" | "peers"> & {
+    on(
+      server: CoordinationServer,
+      sizes: Sizes,
+      open: AsyncDisposableStack,
+    ): MeasureOnce<Key> | Promise<MeasureOnce<Key>>;
     readonly more?: readonly Contestant<Key>[];
   },
 ): Scenario {
+  const contestant = (kind: CoordinationServerKind): Contestant<Key> => ({
+    name: kind.name,
+    prepare: async (sizes, open) => await on(open.use(await kind.start()), sizes, open),
+  });
   return scenarioOf({
     ...row,
-    measure: (sizes) => on(MUSTER, sizes),
-    peers: () => [
-      ...scuttlebotProgram() === null
-        ? []
-        : [{ name: SCUTTLEBOT.name, measure: (sizes: Sizes) => on(SCUTTLEBOT, sizes) }],
-      ...more,
-    ],
+    muster: contestant(MUSTER),
+    peers: () => [...scuttlebotProgram() === null ? [] : [contestant(SCUTTLEBOT)], ...more],
   });
 }
 
 /**
- * The scenario of a row. A peer that fails is reported in its cell and does not fail the scenario.
+ * The scenario of a row: all servers are up, and are measured in turns. A peer that fails is
+ * reported in its cell and does not fail the scenario.
  */
 export function scenarioOf<Key extends string>(row: Row<Key>): Scenario {
   return {
     name: `peers-${row.name}`,
     anyIrcServer: false,
     describe: (sizes) => `${row.describe(sizes)}, median of ${ROUNDS}`,
+    ...row.obstacle === undefined ? {} : { obstacle: row.obstacle },
     measure: async (sizes) => {
-      const values = await row.measure(sizes);
-      const peers: PeerResult<Key>[] = [];
-      for (const peer of row.peers()) peers.push(await resultOf(peer, sizes));
-      return row.columns.map((column) => figureOf(column, values, peers));
+      const muster = new Side(row.muster);
+      const peers = row.peers().map((peer) => new Side(peer));
+      const sides = [muster, ...peers];
+      if (row.isOfNewServers) {
+        for (let round = 0; round < ROUNDS; round++) await measureInTurns(sides, sizes, [true]);
+      } else {
+        await measureInTurns(sides, sizes, [false, ...Array(ROUNDS).fill(true)]);
+      }
+      if (muster.problem !== null) throw muster.problem;
+      return row.columns.map(({ key, ...column }) => ({
+        ...column,
+        value: muster.median(key),
+        peers: peers.map((peer) => peer.value(key)),
+      }));
     },
   };
 }
 
-/**
- * Starts a server, measures it in several rounds after a warm-up round, and ends it.
- *
- * @param prepare returns a function that measures one round; `open` is closed after the last one
- */
-export async function inRounds<Key extends string>(
-  kind: CoordinationServerKind,
-  prepare: (
-    server: CoordinationServer,
-    open: DisposableStack,
-  ) => Promise<() => Promise<Values<Key>>>,
-): Promise<Values<Key>> {
-  await using server = await kind.start();
-  using open = new DisposableStack();
-  const measureOnce = await prepare(server, open);
-  await measureOnce();
-  return await repeat(measureOnce);
-}
-
-/** The medians of several rounds. */
-export async function repeat<Key extends string>(
-  measureOnce: () => Promise<Values<Key>>,
-): Promise<Values<Key>> {
-  const rounds: Values<Key>[] = [];
-  for (let round = 0; round < ROUNDS; round++) rounds.push(await measureOnce());
-  return mediansByKey(rounds);
-}
-
-interface PeerResult<Key extends string> {
-  readonly name: string;
-  /** The values, or the reason why there are none. */
-  readonly values: Values<Key> | string;
-}
-
-async function resultOf<Key extends string>(
-  { name, measure }: Contestant<Key>,
+/** Starts all servers and measures them in turns; `counts` says whether each round counts. */
+async function measureInTurns<Key extends string>(
+  sides: readonly Side<Key>[],
   sizes: Sizes,
-): Promise<PeerResult<Key>> {
-  try {
-    return { name, values: await measure(sizes) };
-  } catch (error) {
-    return { name, values: error instanceof Error ? error.message : String(error) };
+  counts: readonly boolean[],
+): Promise<void> {
+  await using open = new AsyncDisposableStack();
+  for (const side of sides) await side.prepare(sizes, open);
+  for (const doesCount of counts) {
+    for (const side of sides) await side.measure(doesCount);
   }
 }
 
-function figureOf<Key extends string>(
-  { key, ...figure }: Column<Key>,
-  values: Values<Key>,
-  peers: readonly PeerResult<Key>[],
-): Figure {
-  return {
-    ...figure,
-    value: values[key],
-    peers: peers.map((peer) =>
-      typeof peer.values === "string"
-        ? { name: peer.name, problem: peer.values }
-        : { name: peer.name, value: peer.values[key] }
-    ),
-  };
+/** A contestant with what was measured; it does nothing more once it has failed. */
+class Side<Key extends string> {
+  readonly #contestant: Contestant<Key>;
+  readonly #rounds: Values<Key>[] = [];
+  #measureOnce: MeasureOnce<Key> | null = null;
+  problem: Error | null = null;
+
+  constructor(contestant: Contestant<Key>) {
+    this.#contestant = contestant;
+  }
+
+  async prepare(sizes: Sizes, open: AsyncDisposableStack): Promise<void> {
+    await this.#attempt(async () => {
+      this.#measureOnce = await this.#contestant.prepare(sizes, open);
+    });
+  }
+
+  async measure(doesCount: boolean): Promise<void> {
+    await this.#attempt(async () => {
+      const values = await this.#measureOnce?.();
+      if (doesCount && values !== undefined) this.#rounds.push(values);
+    });
+  }
+
+  median(key: Key): number {
+    return mediansByKey(this.#rounds)[key];
+  }
+
+  value(key: Key): PeerValue {
+    const { name } = this.#contestant;
+    if (this.problem !== null) return { name, problem: this.problem.message };
+    return { name, value: this.median(key) };
+  }
+
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    if (this.problem !== null) return;
+    try {
+      await work();
+    } catch (error) {
+      this.problem = error instanceof Error ? error : new Error(String(error));
+    }
+  }
 }

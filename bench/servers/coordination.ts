@@ -17,7 +17,7 @@ export interface CoordinationServer extends AsyncDisposable {
   readonly irc: Address;
   /** An API token with all rights. */
   readonly token: string;
-  /** All its processes. */
+  /** Its processes, without those that they started. */
   readonly pids: readonly number[];
   /** Whether the response to a request for a stream begins before there is an event. */
   readonly beginsStreamsAtOnce: boolean;

@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { freePort } from "../../tests/support/free_port.ts";
+import { descendantsOf } from "../process_usage.ts";
 import type { CoordinationServer, CoordinationServerKind } from "./coordination.ts";
 import { ergoProgram } from "./ergo.ts";
 import { untilListening } from "./server.ts";
@@ -49,7 +50,7 @@ ergo:
   try {
     await untilListening(irc);
   } finally {
-    children = await childrenOf(process.pid);
+    children = await descendantsOf([process.pid]);
   }
   await untilListening(mcp);
   await untilListening(api);
@@ -60,7 +61,7 @@ ergo:
     mcp,
     irc,
     token,
-    pids: [process.pid, ...children],
+    pids: [process.pid],
     beginsStreamsAtOnce: false,
     streamOf: (channel) => ({
       address: api,
@@ -69,17 +70,6 @@ ergo:
     }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
-}
-
-/**
- * The child processes of a process. `sh` reads them, because the runtime cannot open these files.
- */
-async function childrenOf(pid: number): Promise<number[]> {
-  const { stdout } = await new Deno.Command("sh", {
-    args: ["-c", `cat /proc/${pid}/task/*/children`],
-    stderr: "null",
-  }).output();
-  return new TextDecoder().decode(stdout).split(/\s+/).filter((word) => word !== "").map(Number);
 }
 
 function kill(pid: number): void {
