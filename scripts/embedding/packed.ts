@@ -7,10 +7,12 @@ import { callOf, exported, importsOf, joinScripts } from "./joined.ts";
 const SELDOM: readonly string[] = [
   "AcmeCertificate",
   "LICENSES",
-  "anthropic",
-  "bedrock",
-  "gemini",
+  "createAmazonBedrock",
+  "createAnthropic",
+  "createGoogleGenerativeAI",
+  "install",
   "ircLineParser",
+  "openExternal",
 ];
 
 /** The module that unpacks. */

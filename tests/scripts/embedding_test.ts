@@ -54,7 +54,8 @@ const SELDOM: Readonly<Record<string, string>> = {
     export class AcmeCertificate extends Base {}
     export default (...parts) => join(...parts);`,
   "licenses.js": `export const LICENSES = "${"MIT ".repeat(1000)}";`,
-  "llm.js": `export const anthropic = 1, bedrock = 2, gemini = 3;`,
+  "llm.js": `export const createAmazonBedrock = 1, createAnthropic = 2,
+    createGoogleGenerativeAI = 3, install = 4, openExternal = 5;`,
   "irc.js": `export const ircLineParser = (line) => line;`,
 };
 
