@@ -44,19 +44,49 @@ async function main(folder: string, output: string): Promise<void> {
   Deno.kill(Deno.pid, "SIGTERM");
 }
 
-/** Runs what commands need of the engine of repositories. */
-async function tryEngine(output: string): Promise<void> {
+/** Runs what commands that read need of the engine of repositories. The first trial makes one. */
+async function tryEngine(folder: string): Promise<void> {
   const { script, scripts }: Loader<Exports & { readonly e0: typeof engine }> = await import(
     here("engine.js")
   );
   const values = valuesOf(scripts);
-  const folder = await Deno.makeTempDir({ dir: output });
-  readRepository(scripts.e0, `${folder}/trial.fossil`);
+  const path = `${folder}/trial.fossil`;
+  const isMade = await Deno.stat(path).then(() => true, () => false);
+  if (!isMade) makeRepository(scripts.e0, path);
+  readRepository(scripts.e0, path);
   requireSame(values, scripts);
-  await writeCache(output, "engine", script);
+  await writeCache(folder, "engine", script);
 }
 
-/** Makes a repository with a few check-ins and reads it. */
+const CHANGED_FILE = "folder/changed.txt";
+
+/** Makes a repository of a few check-ins. */
+function makeRepository(
+  { Reader, Repository, resolveCheckin, writeCheckin }: typeof engine,
+  path: string,
+): void {
+  const author = { user: "trial", date: Date.now() };
+  const lines = Array.from({ length: 400 }, (_, number) => `line ${number}\n`);
+  using repository = Repository.create(path, { admin: author.user, date: author.date });
+  let parent = resolveCheckin(new Reader(repository), "tip").uuid;
+  for (let number = 0; number < 30; number++) {
+    lines.splice(number * 10, 3, `check-in ${number}\n`);
+    const content = new TextEncoder().encode(lines.join(""));
+    const date = author.date + 1000 * number;
+    parent = repository.write({ user: author.user, ip: null }, () =>
+      writeCheckin(repository, {
+        ...author,
+        date,
+        parent,
+        comment: `change ${number}`,
+        changes: [
+          { kind: "write", path: CHANGED_FILE, content },
+          { kind: "write", path: `folder/added${number}.txt`, content },
+        ],
+      }));
+  }
+}
+
 function readRepository(
   {
     Reader,
@@ -71,51 +101,25 @@ function readRepository(
     readHistory,
     readTimeline,
     readTree,
-    resolveCheckin,
-    writeCheckin,
   }: typeof engine,
-  path: string,
+  repositoryPath: string,
 ): void {
-  const author = { user: "trial", date: Date.now() };
-  const lines = Array.from({ length: 400 }, (_, number) => `line ${number}\n`);
-  {
-    using repository = Repository.create(path, { admin: author.user, date: author.date });
-    let parent = resolveCheckin(new Reader(repository), "tip").uuid;
-    for (let number = 0; number < 30; number++) {
-      lines.splice(number * 10, 3, `check-in ${number}\n`);
-      const content = new TextEncoder().encode(lines.join(""));
-      parent = repository.write({ user: author.user, ip: null }, () =>
-        writeCheckin(repository, {
-          ...author,
-          date: author.date + 1000 * number,
-          parent,
-          comment: `change ${number}`,
-          changes: [
-            { kind: "write", path: "folder/changed.txt", content },
-            { kind: "write", path: `folder/added${number}.txt`, content },
-          ],
-        }));
-    }
-  }
-  using repository = Repository.open(path, { readOnly: true });
+  using repository = Repository.open(repositoryPath, { readOnly: true });
   const reader = new Reader(repository);
   const page = { limit: 25, offset: 0 };
-  const file = { path: "folder/changed.txt" };
-  reader.read(() => readTimeline(reader, page));
-  reader.read(() => readHistory(reader, { ...page, ...file }));
+  const path = CHANGED_FILE;
+  const { checkins } = reader.read(() => readTimeline(reader, page));
+  reader.read(() => readHistory(reader, { ...page, path }));
   readTree(reader, { recursive: true, withoutLastCheckin: true });
   readTree(reader, { recursive: true });
-  readFile(reader, file);
-  readBlame(reader, file);
+  readFile(reader, { path });
+  readBlame(reader, { path });
   readCheckin(reader, "tip");
-  const { checkins } = readTimeline(reader, page);
   readDiff(reader, { from: checkins.at(-1)?.uuid ?? "", to: checkins[0]?.uuid ?? "" });
   listBranches(reader);
   listTags(reader);
-  for (let opened = 0; opened < 2; opened++) {
-    using index = SearchIndex.open(path.replace(".fossil", ".index"), reader);
-    index.search({ ...page, query: "change line" });
-  }
+  using index = SearchIndex.open(`${repositoryPath}.index`, reader);
+  index.search({ ...page, query: "change line" });
 }
 
 async function writeCache(output: string, name: string, script: Script): Promise<void> {
