@@ -10,7 +10,6 @@ const SELDOM: readonly string[] = [
   "createAmazonBedrock",
   "createAnthropic",
   "createGoogleGenerativeAI",
-  "install",
   "ircLineParser",
   "openExternal",
 ];

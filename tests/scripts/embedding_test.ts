@@ -55,7 +55,7 @@ const SELDOM: Readonly<Record<string, string>> = {
     export default (...parts) => join(...parts);`,
   "licenses.js": `export const LICENSES = "${"MIT ".repeat(1000)}";`,
   "llm.js": `export const createAmazonBedrock = 1, createAnthropic = 2,
-    createGoogleGenerativeAI = 3, install = 4, openExternal = 5;`,
+    createGoogleGenerativeAI = 3, openExternal = 4;`,
   "irc.js": `export const ircLineParser = (line) => line;`,
 };
 
