@@ -2,7 +2,15 @@
 import { join } from "node:path";
 import config from "../deno.json" with { type: "json" };
 import { bundleProgram, ROOT, runDeno } from "./bundle.ts";
-import { addTrial, CACHE, makeStartScript, packSeldom, runTrial, TRIAL } from "./embedding/mod.ts";
+import {
+  addTrial,
+  makeScripts,
+  packCaches,
+  packSeldom,
+  runTrial,
+  SCRIPTS,
+  TRIAL,
+} from "./embedding/mod.ts";
 import { describeLicenses, findPackages } from "./licenses/mod.ts";
 import { minifyBundle } from "./minify.ts";
 import { executableName, hostTarget, type Platform, readPlatform, type Target } from "./targets.ts";
@@ -48,7 +56,8 @@ export interface CompileOptions {
 }
 
 /**
- * Compiles a bundle. For the platform of this machine, the executable gets V8's code of its start.
+ * Compiles a bundle. For the platform of this machine, the executable gets V8's code of
+ * its start and its engine.
  *
  * @returns a file with that code, for {@linkcode CompileOptions.startCache}; null without it.
  * @throws {NoRuntime} The runtime could not be had.
@@ -65,21 +74,31 @@ export async function compileBundle(
   compile([...permissionFlags(target), ...fileArguments(folder, "main.js", output)], options);
   const made = readPlatform(output);
   if (!isSame(made, target)) throw new Error(`${output} is not an executable of ${target.name}`);
-  return isOfHost ? join(folder, CACHE) : null;
+  return isOfHost ? cachesOf(folder) : null;
 }
 
-/** Makes a copy of a bundle with a start script, and with V8's code of it; returns its folder. */
+/** Where the caches of a bundle's scripts lie in one file. */
+function cachesOf(folder: string): string {
+  return `${folder}.cache`;
+}
+
+/** Makes a copy of a bundle with scripts, and with V8's code of them; returns its folder. */
 async function addStart(bundle: string, options: CompileOptions): Promise<string> {
   const folder = `${bundle}-start`;
   removeFolder(folder);
   copyFolder(bundle, folder);
-  await makeStartScript(folder);
+  await makeScripts(folder);
   await addTrial(folder);
   const trial = join(folder, executableName(options.target.os));
   compile(["--allow-all", ...fileArguments(folder, TRIAL, trial)], options);
-  const cache = await runTrial(trial, options.startCache);
+  const { startCache } = options;
+  const known = startCache === undefined ? undefined : Deno.readFileSync(startCache);
+  const caches = await runTrial(trial, known);
   for (const name of [trial, join(folder, TRIAL)]) Deno.removeSync(name);
-  Deno.writeFileSync(join(folder, CACHE), cache);
+  for (const [at, cache] of caches.entries()) {
+    Deno.writeFileSync(join(folder, `${SCRIPTS[at]}.cache`), cache);
+  }
+  Deno.writeFileSync(cachesOf(folder), packCaches(caches));
   fixTimes(folder);
   return folder;
 }

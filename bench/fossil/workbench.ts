@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { type PooledRepository, RepositoryPool } from "../../services/engines/fossil/mod.ts";
+import { RepositoryPool } from "../../services/engines/fossil/front/mod.ts";
+import type { PooledRepository } from "../../services/engines/fossil/mod.ts";
 import type { Figure } from "../scenario.ts";
 import { median } from "../statistics.ts";
 import { FossilProgram } from "./program.ts";

@@ -7,7 +7,6 @@ import {
   Reader,
   Repository,
 } from "../../services/engines/fossil/mod.ts";
-import { serviceErrorOf } from "../../services/work/projects/errors/mod.ts";
 import { CommandFailed, print } from "../output.ts";
 
 /** The repository file of a command. */
@@ -80,6 +79,7 @@ export async function explaining<T>(path: string, work: () => T): Promise<Awaite
     return await work();
   } catch (error) {
     if (error instanceof CommandFailed || error instanceof Deno.errors.BrokenPipe) throw error;
+    const { serviceErrorOf } = await import("../../services/work/projects/errors/mod.ts");
     const refusal = serviceErrorOf(error, `"${path}"`);
     if (refusal === null) throw error;
     throw new CommandFailed(isFromSystem(error) ? error.message : refusal.message);

@@ -38,7 +38,7 @@ export async function listFiles(
       withoutLastCheckin: !json && !long,
     });
     if (json) return printJson({ checkin, entries });
-    if (!long) return entries.forEach(({ name }) => print(visible(name)));
+    if (!long) return printText(entries.map(({ name }) => `${visible(name)}\n`).join(""));
     print(table(["MODE", "SIZE", "CHANGED", "FILE"], entries.map(rowOf)));
   });
 }

@@ -7,10 +7,11 @@ import { callOf, exported, importsOf, joinScripts } from "./joined.ts";
 const SELDOM: readonly string[] = [
   "AcmeCertificate",
   "LICENSES",
-  "anthropic",
-  "bedrock",
-  "gemini",
+  "createAmazonBedrock",
+  "createAnthropic",
+  "createGoogleGenerativeAI",
   "ircLineParser",
+  "openExternal",
 ];
 
 /** The module that unpacks. */

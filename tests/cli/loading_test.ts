@@ -53,6 +53,13 @@ for (const path of PATHS) {
   });
 }
 
+for (const path of ["cli/fossil/timeline.ts", "cli/fossil/tree.ts", "cli/fossil/search.ts"]) {
+  Deno.test(`${path} loads no pool of workers`, async () => {
+    const loaded = await loadedWith(path);
+    assert.deepEqual([...loaded].filter((specifier) => /[/_]pool\.ts$/.test(specifier)), []);
+  });
+}
+
 for (const path of ["cli/account.ts", "cli/agent.ts", "cli/channel.ts", "cli/project.ts"]) {
   Deno.test(`${path} loads what talks to a server, and no part of one`, async () => {
     const loaded = await loadedWith(path);

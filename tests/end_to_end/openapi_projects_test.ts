@@ -1,7 +1,7 @@
 /** What `openapi_test.ts` does, for the endpoints of hosting. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { RepositoryPool } from "../../services/engines/fossil/mod.ts";
+import { RepositoryPool } from "../../services/engines/fossil/front/mod.ts";
 import { call, registerAgent } from "../support/api.ts";
 import {
   type Endpoint,

@@ -1,6 +1,7 @@
 /** A project in which much has happened, and one in which nothing has. */
 import { join } from "node:path";
-import { type PooledRepository, RepositoryPool } from "../../services/engines/fossil/mod.ts";
+import { RepositoryPool } from "../../services/engines/fossil/front/mod.ts";
+import type { PooledRepository } from "../../services/engines/fossil/mod.ts";
 import { order, type Server } from "./api.ts";
 import { numberAt, textAt } from "./json.ts";
 import type { Program } from "./program.ts";

@@ -1,6 +1,7 @@
 /** A running program in which everybody wrote the hostile texts, wherever one can write. */
 import { join } from "node:path";
-import { type PooledRepository, RepositoryPool } from "../../services/engines/fossil/mod.ts";
+import { RepositoryPool } from "../../services/engines/fossil/front/mod.ts";
+import type { PooledRepository } from "../../services/engines/fossil/mod.ts";
 import { call, order, registerAgent } from "./api.ts";
 import { HOSTILE_LINES, HOSTILE_TEXTS } from "./hostile_texts.ts";
 import { numberAt, textAt } from "./json.ts";

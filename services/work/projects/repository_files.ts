@@ -1,12 +1,15 @@
 import { join } from "node:path";
 import { Conflict, Invalid, Unavailable } from "../../kernel/errors.ts";
-import { errorCodeOf, searchIndexPath } from "../../engines/fossil/front/mod.ts";
+import {
+  errorCodeOf,
+  type RepositoryPool,
+  searchIndexPath,
+} from "../../engines/fossil/front/mod.ts";
 import type {
   CallOptions,
   ImportReport,
   PooledRepository,
   RepositoryPlace,
-  RepositoryPool,
 } from "../../engines/fossil/mod.ts";
 import { serviceErrorOf } from "./errors/mod.ts";
 import type { ProjectHomes } from "./homes.ts";

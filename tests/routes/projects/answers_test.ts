@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { RepositoryPool } from "../../../services/engines/fossil/mod.ts";
+import { RepositoryPool } from "../../../services/engines/fossil/front/mod.ts";
 import { commitFiles, type TestProject, withProject } from "../../support/projects.ts";
 
 /** Lets another connection commit, as another program would; gives the check-in. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { EventStreams } from "../../../routes/event_streams.ts";
 import { createProjectGroups } from "../../../routes/projects/mod.ts";
 import { PROJECT_ROUTES } from "../../../routes/projects/table.ts";
-import { RepositoryPool } from "../../../services/engines/fossil/mod.ts";
+import { RepositoryPool } from "../../../services/engines/fossil/front/mod.ts";
 import { withProject } from "../../support/projects.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 

@@ -1,13 +1,12 @@
-/** The asynchronous interface: repositories in workers. */
+/** What workers do, for those that do it themselves. The pool of workers is at the door `front/`. */
 export { importGitStream, type ImportOptions, type ImportReport } from "./import.ts";
-export {
-  type CallOptions,
-  type ImportedRepository,
-  type JsonOperations,
-  type Operations,
-  type PooledRepository,
-  type PoolLoad,
-  type PoolOptions,
-  RepositoryPool,
+export type {
+  CallOptions,
+  ImportedRepository,
+  JsonOperations,
+  Operations,
+  PooledRepository,
+  PoolLoad,
+  PoolOptions,
 } from "./pool.ts";
 export { examineRepository } from "./operations.ts";

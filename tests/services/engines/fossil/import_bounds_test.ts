@@ -1,10 +1,10 @@
 /** What the import of a repository file costs: no more than its declared sizes, which are bounded. */
 import assert from "node:assert/strict";
+import { RepositoryPool } from "../../../../services/engines/fossil/front/mod.ts";
 import {
   createEmptyRepository,
   FossilError,
   importFossil,
-  RepositoryPool,
 } from "../../../../services/engines/fossil/mod.ts";
 import { createDelta, packBlob } from "../../../../services/engines/fossil/codec/mod.ts";
 import { Fixture, put } from "./support/fixture.ts";

@@ -1,7 +1,8 @@
 /** Repositories of a process that has no file descriptors left. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type PooledRepository, RepositoryPool } from "../../../../services/engines/fossil/mod.ts";
+import { RepositoryPool } from "../../../../services/engines/fossil/front/mod.ts";
+import type { PooledRepository } from "../../../../services/engines/fossil/mod.ts";
 import { withFolder } from "../../../support/temporary.ts";
 
 Deno.test("a pool that shall open fewer files closes half of them, and opens no more again", async () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { RepositoryPool } from "../../../../../services/engines/fossil/front/mod.ts";
 import {
   FossilError,
   type PooledRepository,
   type PoolOptions,
-  RepositoryPool,
 } from "../../../../../services/engines/fossil/mod.ts";
 import { withFolder } from "../../../../support/temporary.ts";
 
