@@ -17,7 +17,6 @@ import {
   type RestoreReport,
 } from "../services/operation/backup/mod.ts";
 import { type Config, DataFolder, DataFolderError } from "../services/operation/config/mod.ts";
-import { SCHEMA_VERSION } from "../services/engines/database/mod.ts";
 import { fileStamp } from "../services/kernel/files.ts";
 import { VERSION } from "../services/kernel/version.ts";
 import { ApiClient, Refused, Unreachable } from "./client.ts";
@@ -219,7 +218,6 @@ async function restore(source: string, options: RestoreCommandOptions): Promise<
       database,
       replace: options.replace === true,
       requireFree: () => DataFolder.check(config.data_dir),
-      schema: SCHEMA_VERSION,
       onProgress: (files) => progress.show("Files restored:", files, null),
     });
   });

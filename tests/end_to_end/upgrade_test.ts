@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { migrate } from "../../services/engines/database/mod.ts";
 import { call } from "../support/api.ts";
 import { runMuster, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
@@ -59,6 +60,9 @@ for (const { name, version, hosts } of ARCHIVES) {
         assert.equal(await program.stop(), 0);
       }
       assert.ok(Deno.statSync(join(folder, "data", `muster.db.v${version}`)).isFile);
+      const made = join(folder, "made.db");
+      migrate(made);
+      assert.deepEqual(schemaOf(join(folder, "data", "muster.db")), schemaOf(made));
       const { stdout, code } = await runMuster(["doctor"], { folder, environment: FREE });
       assert.equal(code, 0, stdout);
       const again = await runMuster(["upgrade", "--check"], { folder });
@@ -67,24 +71,42 @@ for (const { name, version, hosts } of ARCHIVES) {
   });
 }
 
+/** What a database consists of, however the SQL that made it is laid out. */
+function schemaOf(path: string): string[] {
+  using database = new DatabaseSync(path);
+  return database.prepare("SELECT name, sql FROM sqlite_schema ORDER BY name").all()
+    .map(({ name, sql }) => `${name} ${sql}`.replaceAll(/\s/g, ""));
+}
+
 /** A look at the lock may make its file. */
 function withoutLock(file: string): string {
   return file.startsWith("lock ") ? "lock" : file;
 }
 
-Deno.test("a start and upgrade --check refuse data of a newer version in one sentence", async () => {
+Deno.test("a start and upgrade --check refuse data of an unknown version in one sentence", async () => {
   await withFolder(async (folder) => {
     await unpack(folder, "before-pages");
-    {
-      using database = new DatabaseSync(join(folder, "data", "muster.db"));
-      database.exec("PRAGMA user_version = 999");
-    }
-    const newer =
-      /has version 999 and comes from a newer muster; this one knows versions up to \d+/;
-    for (const command of [["upgrade", "--check"], ["serve"]]) {
-      const { code, stderr } = await runMuster(command, { folder, environment: FREE });
-      assert.equal(code, 1, stderr);
-      assert.match(stderr, newer);
+    for (
+      const [version, refusal] of [
+        [
+          999,
+          /999 and comes from a newer muster; this muster knows versions 15 to \d+: run a newer/,
+        ],
+        [
+          14,
+          /14 and comes from before the first .*: upgrade it with an older muster, or begin with/,
+        ],
+      ] as const
+    ) {
+      {
+        using database = new DatabaseSync(join(folder, "data", "muster.db"));
+        database.exec(`PRAGMA user_version = ${version}`);
+      }
+      for (const command of [["upgrade", "--check"], ["serve"]]) {
+        const { code, stderr } = await runMuster(command, { folder, environment: FREE });
+        assert.equal(code, 1, stderr);
+        assert.match(stderr, refusal);
+      }
     }
   });
 });

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { restoreBackup } from "../../services/operation/backup/mod.ts";
 import { DataFolder } from "../../services/operation/config/mod.ts";
-import { openSqlite, SCHEMA_VERSION } from "../../services/engines/database/mod.ts";
+import { openSqlite } from "../../services/engines/database/mod.ts";
 import { newEvent } from "../../services/engines/events/mod.ts";
 import { openKeyFile } from "../../services/people/identity/mod.ts";
 import { Journal } from "../../services/chat/irc_server/history/journal.ts";
@@ -78,7 +78,6 @@ const restoreAll = async (home: string) => {
     folders: { data, projects: join(data, "projects") },
     replace: true,
     requireFree: () => DataFolder.check(data),
-    schema: SCHEMA_VERSION,
   });
 };
 
@@ -230,6 +229,12 @@ export const DEFECTS: readonly Defect[] = [
     name: "a database of a newer version",
     plant: (home) => database(home, "PRAGMA user_version = 999"),
     finding: { level: "error", check: "versions", message: /version 999 and comes from a newer/ },
+  },
+  {
+    name: "a database from before the first release",
+    plant: (home) => database(home, "PRAGMA user_version = 14"),
+    finding: { level: "error", check: "versions", message: /version 14 and comes from before/ },
+    cure: restoreAll,
   },
   {
     name: "a newer program that used the data",

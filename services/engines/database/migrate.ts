@@ -1,3 +1,4 @@
+import { FIRST_VERSION } from "./first_schema.ts";
 import { type Migration, sqliteSql } from "./migration.ts";
 import { DatabaseSync } from "node:sqlite";
 import { configureConnection } from "./writer.ts";
@@ -12,12 +13,37 @@ export class DatabaseError extends Error {
   override readonly name = "DatabaseError";
 }
 
+/** Why this program cannot use a database of a version, and what to do; null if it can. */
+export function refusalOf(
+  version: number,
+): { readonly reason: string; readonly fix: string } | null {
+  const isNewer = version > SCHEMA_VERSION;
+  if (!isNewer && (version === 0 || version >= FIRST_VERSION)) return null;
+  const origin = isNewer ? "a newer muster" : "before the first release";
+  return {
+    reason: `has version ${version} and comes from ${origin}; ` +
+      `this muster knows versions ${FIRST_VERSION} to ${SCHEMA_VERSION}`,
+    fix: isNewer
+      ? "run a newer muster"
+      : "upgrade it with an older muster, or begin with an empty data folder",
+  };
+}
+
+/**
+ * @param database the words for it in the error
+ * @throws DatabaseError if this program cannot use a database of `version`
+ */
+export function requireKnown(version: number, database: string): void {
+  const refusal = refusalOf(version);
+  if (refusal !== null) throw new DatabaseError(`${database} ${refusal.reason}: ${refusal.fix}`);
+}
+
 /**
  * Migrates the database at `path` to the current schema; creates it if it does not exist. Copies an
  * existing one to `<path>.v<version>` before changing it. All steps are one transaction.
  *
  * @param migrations the history of the schema; a test may pass a longer one
- * @throws DatabaseError if the file is not a database of this program or belongs to a newer version
+ * @throws DatabaseError if the file is not a database of this program, or its version is not known
  */
 export function migrate(path: string, migrations: readonly Migration[] = MIGRATIONS): void {
   openMigrated(path, migrations).close();
@@ -31,12 +57,7 @@ export function openMigrated(
   const database = new DatabaseSync(path);
   try {
     const version = readVersion(database, path);
-    if (version > migrations.length) {
-      throw new DatabaseError(
-        `The database "${path}" has version ${version} and comes from a newer muster; ` +
-          `this one knows versions up to ${migrations.length}`,
-      );
-    }
+    requireKnown(version, `The database "${path}"`);
     configureConnection(database);
     if (version < migrations.length) change(database, path, migrations, version);
     return database;

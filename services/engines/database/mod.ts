@@ -3,7 +3,7 @@ export { type ChainedRow, eventHash } from "./chain.ts";
 export { type Change, type Committed, Database, type Directory, statement } from "./database.ts";
 export type { ReadOnTable, ToldRow } from "./followed.ts";
 export { DAMAGED, type JournalKey, type NewEvent, type Trim } from "./journal.ts";
-export { DatabaseError, migrate, SCHEMA_VERSION } from "./migrate.ts";
+export { DatabaseError, migrate, refusalOf, SCHEMA_VERSION } from "./migrate.ts";
 export {
   copyToPostgres,
   copyToSqlite,

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { refusalOf } from "../../engines/database/mod.ts";
 import { isDatabase } from "../../engines/database/sqlite/mod.ts";
 import { APP_DATABASE, type Folders } from "./contents.ts";
 import type { Manifest, StoredFile } from "./manifest.ts";
@@ -21,8 +22,6 @@ export interface RestoreOptions {
   readonly requireFree: () => void;
   /** Where the configuration has the app database. */
   readonly database: Manifest["database"];
-  /** The newest schema of the database that this program knows. */
-  readonly schema: number;
   /** Called with the number of files done. */
   readonly onProgress?: (files: number) => void;
 }
@@ -43,7 +42,7 @@ export interface RestoreReport {
  * @throws BackupError; then nothing has changed
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
-  const { source, name, folders, schema } = options;
+  const { source, name, folders } = options;
   requireRoom(options);
   await using placing = await placeFolders(folders);
   const files = new RestoredFiles(placing.draft, options.onProgress);
@@ -55,7 +54,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
     : await readArchive(source, take);
   files.compare(manifest);
   requireSameStore(manifest, options.database);
-  requireKnownSchema(manifest, schema);
+  requireKnownSchema(manifest);
   settleDatabases(placing.draft, manifest);
   requireRoom(options);
   const previous = await placing.finish();
@@ -157,16 +156,15 @@ function requireSameStore({ database }: Manifest, wanted: Manifest["database"]):
   );
 }
 
-function requireKnownSchema({ database, schema, muster, files }: Manifest, known: number): void {
+function requireKnownSchema({ database, schema, muster, files }: Manifest): void {
   if (database !== "sqlite") return;
   if (!files.some(({ name }) => name === APP_DATABASE)) {
     throw new BackupError(`The backup has no database "${APP_DATABASE}"`);
   }
-  if (schema <= known) return;
-  throw new BackupError(
-    `The database of the backup has version ${schema} and comes from a newer muster, ${muster}; ` +
-      `this one knows versions up to ${known}`,
-  );
+  const refusal = refusalOf(schema);
+  if (refusal === null) return;
+  const subject = `The database of the backup, which muster ${muster} made,`;
+  throw new BackupError(`${subject} ${refusal.reason}: ${refusal.fix}`);
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   type Database,
   type PostgresSettings,
   readPostgres,
+  refusalOf,
   SCHEMA_VERSION,
 } from "../../engines/database/mod.ts";
 import { readDatabase, reasonOfSqlite } from "../../engines/database/sqlite/mod.ts";
@@ -127,11 +128,8 @@ function checkSchema(
 ): Finding[] {
   if (version === 0) return [findingsOf("database").note("There is no data yet", "start muster")];
   const found = findingsOf("versions");
-  if (version > SCHEMA_VERSION) {
-    const message = `The database has version ${version} and comes from a newer muster; ` +
-      `this one knows versions up to ${SCHEMA_VERSION}`;
-    return [found.error(message, "run a newer muster")];
-  }
+  const refusal = refusalOf(version);
+  if (refusal !== null) return [found.error(`The database ${refusal.reason}`, refusal.fix)];
   if (version === SCHEMA_VERSION) return [];
   const message = `The database has version ${version}, and this muster uses ${SCHEMA_VERSION}`;
   return [found.note(message, update)];

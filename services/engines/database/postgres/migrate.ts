@@ -1,4 +1,4 @@
-import { DatabaseError } from "../migrate.ts";
+import { DatabaseError, requireKnown } from "../migrate.ts";
 import { postgresSql } from "../migration.ts";
 import { MIGRATIONS } from "../migrations.ts";
 import { isRefusal, shownUrl } from "./connection.ts";
@@ -8,7 +8,7 @@ import type { WritingSession } from "./session.ts";
  * Migrates a database to the current schema, in one transaction.
  *
  * @param fill writes into new tables, in the transaction that makes them
- * @throws DatabaseError if it belongs to a newer version, or if its user may not create tables
+ * @throws DatabaseError if its version is not known, or if its user may not create tables
  */
 export async function migratePostgres(
   session: WritingSession,
@@ -37,15 +37,12 @@ export async function migratePostgres(
 /**
  * Whether a database has the current schema.
  *
- * @throws DatabaseError if it belongs to a newer version
+ * @throws DatabaseError if its version is not known
  */
 export async function isCurrent(session: WritingSession, url: string): Promise<boolean> {
   const version = await versionOf(session);
-  if (version <= MIGRATIONS.length) return version === MIGRATIONS.length;
-  throw new DatabaseError(
-    `The database "${shownUrl(url)}" has version ${version} and comes from a newer muster; ` +
-      `this one knows versions up to ${MIGRATIONS.length}`,
-  );
+  requireKnown(version, `The database "${shownUrl(url)}"`);
+  return version === MIGRATIONS.length;
 }
 
 async function versionOf(session: WritingSession): Promise<number> {

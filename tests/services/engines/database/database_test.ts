@@ -10,9 +10,11 @@ import {
   type NewEvent,
   openPostgres,
   openSqlite,
+  SCHEMA_VERSION,
   statement,
   Unchanged,
 } from "../../../../services/engines/database/mod.ts";
+import { MIGRATIONS } from "../../../../services/engines/database/migrations.ts";
 import { peer } from "../../../support/peers.ts";
 import { postgresOf } from "../../../support/postgres.ts";
 import { withFolder, writeFile } from "../../../support/temporary.ts";
@@ -200,39 +202,55 @@ testBoth("close() writes what waits for the next transaction", async (database, 
   await again.close();
 });
 
+/** A history of the schema that a database may have had. */
+const EARLIER = MIGRATIONS.slice(0, 20);
+
+function inFile<Result>(path: string, read: (database: DatabaseSync) => Result): Result {
+  using database = new DatabaseSync(path);
+  return read(database);
+}
+
+const versionIn = (path: string) =>
+  inFile(path, (database) => database.prepare("PRAGMA user_version").get()?.["user_version"]);
+
 Deno.test("migrate() copies an old database aside before it changes it", async () => {
   await withFolder((folder) => {
     const path = join(folder, "muster.db");
-    const history = ["CREATE TABLE a (x INTEGER) STRICT; INSERT INTO a VALUES (1)"];
-    migrate(path, history);
-    migrate(path, [...history, "ALTER TABLE a ADD COLUMN y INTEGER"]);
-    const columns = (file: string) => {
-      const database = new DatabaseSync(file);
-      const rows = database.prepare("SELECT * FROM a").all();
-      database.close();
-      return rows.map((row) => ({ ...row }));
-    };
-    assert.deepEqual(columns(path), [{ x: 1, y: null }]);
-    assert.deepEqual(columns(`${path}.v1`), [{ x: 1 }]);
+    migrate(path, EARLIER);
+    inFile(path, (database) => database.exec("INSERT INTO settings VALUES ('kept', '1')"));
+    migrate(path);
+    const aside = `${path}.v20`;
+    assert.deepEqual([path, aside].map(versionIn), [SCHEMA_VERSION, 20]);
+    for (const file of [path, aside]) {
+      const rows = inFile(file, (database) => database.prepare("SELECT key FROM settings").all());
+      assert.deepEqual(rows.map(({ key }) => key), ["kept"]);
+    }
   });
 });
 
 Deno.test("migrate() leaves the database unchanged when a step fails", async () => {
   await withFolder((folder) => {
     const path = join(folder, "muster.db");
-    const history = ["CREATE TABLE a (x INTEGER) STRICT"];
-    migrate(path, history);
+    migrate(path, EARLIER);
     const steps = ["CREATE TABLE b (x INTEGER)", "CREATE TABLE c (x INTEGER); NONSENSE"];
-    assert.throws(() => migrate(path, [...history, ...steps]));
-    migrate(path, history);
+    assert.throws(() => migrate(path, [...EARLIER, ...steps]));
+    assert.equal(versionIn(path), 20);
+    migrate(path, [...EARLIER, "CREATE TABLE b (x INTEGER)"]);
   });
 });
 
-Deno.test("migrate() refuses the database of a newer program and files that are no database", async () => {
+Deno.test("migrate() refuses an unknown version, changes nothing, and refuses files that are no database", async () => {
   await withFolder(async (folder) => {
     const path = join(folder, "muster.db");
-    migrate(path, ["CREATE TABLE a (x)", "CREATE TABLE b (x)"]);
-    assert.throws(() => migrate(path, ["CREATE TABLE a (x)"]), DatabaseError);
+    migrate(path);
+    for (const version of [1, 14, 999]) {
+      inFile(path, (database) => database.exec(`PRAGMA user_version = ${version}`));
+      assert.throws(() => migrate(path), {
+        name: "DatabaseError",
+        message: new RegExp(`has version ${version} and comes from .*; .* 15 to \\d+: `),
+      });
+      assert.equal(versionIn(path), version);
+    }
     const text = await writeFile(
       folder,
       "text.db",

@@ -120,6 +120,16 @@ testPostgres(
   },
 );
 
+testPostgres("a database from before the first release is refused", async (world) => {
+  await world.database.close();
+  await world.ask("UPDATE schema_version SET version = 14");
+  await assert.rejects(openPostgres({ url: world.url, password: null }), {
+    name: "DatabaseError",
+    message: /has version 14 and comes from before the first release;/,
+  });
+  assert.deepEqual(await world.ask("SELECT version FROM schema_version"), [{ version: "14" }]);
+});
+
 testPostgres("a second program is refused, and may follow the first", async ({ database, url }) => {
   const second = () => openPostgres({ url, password: null, patience: 50 });
   await assert.rejects(

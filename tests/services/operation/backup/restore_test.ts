@@ -46,19 +46,26 @@ Deno.test("a restore refuses names that lead out of the folder, and what is no f
   });
 });
 
-Deno.test("a restore refuses a backup from a newer muster", async () => {
+Deno.test("a restore refuses a backup from a newer muster, and from before the first release", async () => {
   await withFolder(async (folder) => {
     const [data, archive] = [join(folder, "data"), join(folder, "b.tar")];
     await craft(archive, { files: [["muster.db", HARM]], header: { format: 2, muster: "9.0.0" } });
     await refuses(archive, folder, /comes from a newer muster, 9\.0\.0/);
-    makeData(data);
-    await backUp(data, archive);
-    await refuses(
-      archive,
-      folder,
-      /has version 3 and comes from a newer muster, 1\.0\.0; this one knows versions up to 2/,
-      2,
-    );
+    for (
+      const [version, message] of [
+        [999, /muster 1\.0\.0 made, has version 999 and comes from a newer muster;/],
+        [14, /has version 14 and comes from before the first release;.* upgrade it with an older/],
+      ] as const
+    ) {
+      makeData(data);
+      {
+        using database = new DatabaseSync(join(data, "muster.db"));
+        database.exec(`PRAGMA user_version = ${version}`);
+      }
+      await backUp(data, archive);
+      await refuses(archive, folder, message);
+      await Deno.remove(data, { recursive: true });
+    }
   });
 });
 

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { SCHEMA_VERSION } from "../../../../services/engines/database/mod.ts";
 import {
   ArchiveTarget,
   fileSink,
@@ -17,7 +18,7 @@ export function makeData(folder: string): void {
   Deno.mkdirSync(join(folder, "projects"), { recursive: true });
   for (const path of ["muster.db", "projects/demo.fossil"]) {
     using database = new DatabaseSync(join(folder, path));
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA user_version = 3");
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA user_version = ${SCHEMA_VERSION}`);
     database.exec("CREATE TABLE facts (fact); INSERT INTO facts VALUES ('kept')");
   }
   Deno.writeTextFileSync(join(folder, "event_key"), "secret");
@@ -37,7 +38,7 @@ export async function backUp(data: string, archive: string): Promise<void> {
   });
 }
 
-export function restore(source: string, data: string, schema = 3) {
+export function restore(source: string, data: string) {
   return restoreBackup({
     database: "sqlite",
     source,
@@ -45,7 +46,6 @@ export function restore(source: string, data: string, schema = 3) {
     folders: foldersOf(data),
     replace: false,
     requireFree: () => {},
-    schema,
   });
 }
 
@@ -54,11 +54,10 @@ export async function refuses(
   source: string,
   folder: string,
   message: RegExp,
-  schema = 3,
 ): Promise<void> {
   const target = join(folder, "target");
   await Deno.mkdir(target);
-  await assert.rejects(restore(source, join(target, "data"), schema), {
+  await assert.rejects(restore(source, join(target, "data")), {
     name: "BackupError",
     message,
   });
@@ -103,7 +102,11 @@ export async function craft(path: string, { files, type, header, manifest }: Cra
   });
   const first = header ?? { format: 1, muster: "9.0.0" };
   const created_at = new Date(NOW).toISOString();
-  const fields = Object.assign({ created_at, schema: 1, files: list }, first, manifest);
+  const fields = Object.assign(
+    { created_at, schema: SCHEMA_VERSION, files: list },
+    first,
+    manifest,
+  );
   await Deno.writeFile(
     path,
     await new Blob([
