@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
 import type { FileCard } from "../artifact/mod.ts";
 import { compareUtf8 } from "../codec/mod.ts";
+import { hiddenDeletions } from "../crosslink/mod.ts";
 import { FossilError } from "../error.ts";
 import { compareTrees } from "./changes.ts";
 import { readTimelineCheckin } from "./checkins.ts";
-import { hiddenChanges } from "./last_change.ts";
 import { findFileOf, manifestOf, treeOf } from "./manifests.ts";
 import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
@@ -75,7 +75,7 @@ function changedFiles(
     rid,
     parent,
   );
-  const hidden = hiddenChanges(reader, [rid]);
+  const hidden = hiddenDeletions(reader.repository, [rid]);
   if (hidden === null) return null;
   if (rows.length > MAX_CHANGED || rows.some(({ old }) => old > 0)) return null;
   const cardsIn = (checkin: number, names: Iterable<string>) =>

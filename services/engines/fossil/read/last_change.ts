@@ -1,7 +1,7 @@
 import type { FileCard } from "../artifact/mod.ts";
 import type { Ancestry } from "../graph/mod.ts";
+import { hiddenDeletions } from "../crosslink/mod.ts";
 import { ancestryOf } from "./ancestry.ts";
-import { manifestOf } from "./manifests.ts";
 import type { Reader } from "./reader.ts";
 import { TextMap, TextSet } from "../text/mod.ts";
 
@@ -51,7 +51,7 @@ export function changedFiles(
   checkin: number,
 ): readonly string[] | null {
   const mids = ancestryOf(reader).since(earlier, checkin, MAX_STEPS);
-  const hidden = mids && hiddenChanges(reader, mids);
+  const hidden = mids && hiddenDeletions(reader.repository, mids);
   if (mids === null || hidden === null) return null;
   const rows = reader.repository.db.rows<{ name: string }>(
     `SELECT DISTINCT name FROM json_each(?) CROSS JOIN mlink ON mid=value
@@ -59,33 +59,6 @@ export function changedFiles(
     JSON.stringify(mids),
   );
   return [...new TextSet([...rows.map(({ name }) => name), ...hidden])];
-}
-
-/**
- * Files that `mlink` does not name although check-ins took them away: those that a delta manifest
- * adds, and the next one with the same baseline has no more. Needs `read`.
- *
- * @returns paths; null if any file may have changed, because a parent does not amend the same
- * baseline
- */
-export function hiddenChanges(
-  reader: Reader,
-  checkins: readonly number[],
-): readonly string[] | null {
-  const rows = reader.repository.db.rows<
-    { cid: number; pid: number; own: number; before: number | null }
-  >(
-    `SELECT cid, pid, baseid AS own, (SELECT baseid FROM plink AS parent
-         WHERE parent.cid=plink.pid AND parent.isprim) AS before
-       FROM json_each(?) CROSS JOIN plink ON cid=value AND isprim
-      WHERE baseid IS NOT NULL AND baseid<>pid`,
-    JSON.stringify(checkins),
-  );
-  if (rows.some(({ own, before }) => own !== before)) return null;
-  return rows.flatMap(({ cid, pid }) => {
-    const known = new TextSet(manifestOf(reader, cid).files.map(({ name }) => name));
-    return manifestOf(reader, pid).files.map(({ name }) => name).filter((name) => !known.has(name));
-  });
 }
 
 /** The givers of contents of paths, by hash and path, and the last row of `mlink` that counts. */

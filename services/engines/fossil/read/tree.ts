@@ -57,9 +57,14 @@ export function readTree(reader: Reader, options: TreeOptions = {}): Tree {
   });
 }
 
-/** Whether a check-in that a listing names says something else now. */
+/**
+ * Whether writes may have changed a listing: a check-in that it names says something else, or a file
+ * without content may have got it.
+ */
 function isTouched(listed: Listed | null, touched: readonly number[]): boolean {
-  return listed !== null && touched.some((rid) => listed.named.has(rid));
+  return listed !== null &&
+    (touched.some((rid) => listed.named.has(rid)) ||
+      listed.entries.some(({ type, size }) => type !== "dir" && size === null));
 }
 
 /** What to list below which folder. */

@@ -3,6 +3,7 @@ import {
   amendCheckin,
   type Amendment,
   type Branch,
+  decodeUtf8,
   encodeUtf8,
   listBranches,
   listDivergedBranches,
@@ -20,6 +21,7 @@ import {
 } from "../../../../services/engines/fossil/mod.ts";
 import { Fixture, put, refuses } from "./support/fixture.ts";
 import { Scratch } from "./support/fossil.ts";
+import { exported } from "./support/git.ts";
 import { History } from "./support/history.ts";
 import { Random } from "./support/random.ts";
 import { THOROUGH } from "../../../support/level.ts";
@@ -260,6 +262,7 @@ Deno.test("a reader notices what the program's delta manifests take away without
     [["new", "deleted"]],
   );
   assert.deepEqual(told(reader), told(late));
+  assert.match(decodeUtf8(exported(other)), /^D new$/m);
 });
 
 Deno.test("a check-in that has a file again which its parent took away says so once", () => {
@@ -294,6 +297,25 @@ Deno.test("a reader notices new parents of a check-in that amends another baseli
   assert.deepEqual(told(reader, ours), told(new Reader(repository), ours));
   const shown = (reader: Reader) => readCheckin(reader, ours).files_changed;
   assert.equal(shown(reader).length, 101);
+});
+
+Deno.test("a listing gets the sizes of files that arrive after a check-in without its parent", () => {
+  using source = new Fixture();
+  source.commit([put("a.txt", "1\n")]);
+  const checkin = source.commit([put("a.txt", "2\n"), put("b.txt", "b\n")]);
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const reader = new Reader(repository);
+  const sizes = () => readTree(reader, { checkin }).entries.map(({ size }) => size);
+  const receive = (hash: string) => {
+    const { store } = source.repository;
+    const content = source.repository.read(() => store.require(store.ridOf(hash)));
+    repository.write(ALICE, () => repository.receive(content, { hash }));
+  };
+  receive(checkin);
+  assert.deepEqual(sizes(), [null, null]);
+  for (const { uuid } of readTree(new Reader(source.repository)).entries) receive(uuid ?? "");
+  assert.deepEqual(sizes(), [2, 2]);
 });
 
 Deno.test("a read that fails makes nothing to be computed anew", () => {
