@@ -233,7 +233,8 @@ export class Repository implements Disposable {
       this.db.exec("COMMIT");
       return result;
     } catch (error) {
-      this.#dropCaches();
+      // A read that fails leaves nothing behind, and may fail for a wrong name.
+      if (this.#isWriting) this.#dropCaches();
       this.db.rollBack();
       throw error;
     } finally {

@@ -84,6 +84,7 @@ function applyProperty(ctx: LinkContext, id: number, tag: TagInsert): void {
         value,
         target,
       );
+      ctx.relinked++;
       break;
     case TAG.parent:
       if (tag.type === TAG_TYPE.single) reparent(ctx, target, value ?? "");

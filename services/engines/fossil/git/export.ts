@@ -1,6 +1,6 @@
 import { encodeUtf8, fromJulianDay, parseDate } from "../codec/mod.ts";
 import { TAG, walkArtifacts } from "../content/mod.ts";
-import { filesOf } from "../crosslink/mod.ts";
+import { filesOf, hiddenDeletions } from "../crosslink/mod.ts";
 import type { Repository } from "../repository.ts";
 import { COMMIT_PROPERTY, parseHeaders, TAG_PROPERTY } from "./headers.ts";
 import { NoticeLog } from "./notices.ts";
@@ -324,6 +324,9 @@ class Exporter {
     if (primary === undefined || !written.has(this.#inPlaceOf(primary))) {
       return this.#writeTree(rid);
     }
+    const hidden = hiddenDeletions(this.#repository, [rid]);
+    if (hidden === null) return this.#writeTree(rid);
+    for (const name of hidden) this.#write(`D ${formatPath(name)}\n`);
     const rows = this.#repository.db.rows<FileRow>(
       `SELECT fid, name, mperm FROM mlink JOIN filename USING(fnid)
         WHERE mid=? AND NOT isaux ORDER BY fid>0, name`,

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { FileCard } from "../artifact/mod.ts";
 import { compareUtf8 } from "../codec/mod.ts";
+import { hiddenDeletions } from "../crosslink/mod.ts";
 import { FossilError } from "../error.ts";
 import { compareTrees } from "./changes.ts";
 import { readTimelineCheckin } from "./checkins.ts";
@@ -8,7 +9,7 @@ import { findFileOf, manifestOf, treeOf } from "./manifests.ts";
 import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
 import type { CheckinDetail, FileDifference } from "./shapes.ts";
-import { TextMap } from "../text/mod.ts";
+import { TextMap, TextSet } from "../text/mod.ts";
 
 /**
  * A check-in with its changes against its primary parent.
@@ -74,13 +75,15 @@ function changedFiles(
     rid,
     parent,
   );
+  const hidden = hiddenDeletions(reader.repository, [rid]);
+  if (hidden === null) return null;
   if (rows.length > MAX_CHANGED || rows.some(({ old }) => old > 0)) return null;
-  rows.sort((left, right) => compareUtf8(left.name, right.name));
-  const cardsIn = (checkin: number, names: readonly { readonly name: string }[]) =>
-    names.flatMap(({ name }) => findFileOf(reader, checkin, name) ?? []);
+  const cardsIn = (checkin: number, names: Iterable<string>) =>
+    [...new TextSet([...names, ...hidden])].sort(compareUtf8)
+      .flatMap((name) => findFileOf(reader, checkin, name) ?? []);
   return {
-    before: cardsIn(parent, rows.filter(({ pid }) => pid > 0)),
-    after: cardsIn(rid, rows.filter(({ fid }) => fid > 0)),
+    before: cardsIn(parent, rows.flatMap(({ name, pid }) => pid > 0 ? [name] : [])),
+    after: cardsIn(rid, rows.flatMap(({ name, fid }) => fid > 0 ? [name] : [])),
   };
 }
 

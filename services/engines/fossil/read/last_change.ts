@@ -1,8 +1,9 @@
 import type { FileCard } from "../artifact/mod.ts";
 import type { Ancestry } from "../graph/mod.ts";
+import { hiddenDeletions } from "../crosslink/mod.ts";
 import { ancestryOf } from "./ancestry.ts";
 import type { Reader } from "./reader.ts";
-import { TextMap } from "../text/mod.ts";
+import { TextMap, TextSet } from "../text/mod.ts";
 
 /** Most contents of paths whose check-ins are cached, at some 200 bytes each. */
 const MAX_KNOWN = 50_000;
@@ -50,11 +51,14 @@ export function changedFiles(
   checkin: number,
 ): readonly string[] | null {
   const mids = ancestryOf(reader).since(earlier, checkin, MAX_STEPS);
-  return mids && reader.repository.db.rows<{ name: string }>(
+  const hidden = mids && hiddenDeletions(reader.repository, mids);
+  if (mids === null || hidden === null) return null;
+  const rows = reader.repository.db.rows<{ name: string }>(
     `SELECT DISTINCT name FROM json_each(?) CROSS JOIN mlink ON mid=value
        CROSS JOIN filename USING(fnid) WHERE NOT isaux`,
     JSON.stringify(mids),
-  ).map(({ name }) => name);
+  );
+  return [...new TextSet([...rows.map(({ name }) => name), ...hidden])];
 }
 
 /** The givers of contents of paths, by hash and path, and the last row of `mlink` that counts. */

@@ -46,15 +46,25 @@ export function readTree(reader: Reader, options: TreeOptions = {}): Tree {
     const latest = reader.lasting(`latest listing ${key}`, () => ({
       value: { listed: null as Listed | null },
       bytes: 200,
-    }));
+    }), (known, touched) => isTouched(known.value.listed, touched) ? null : known);
     const listed = reader.lasting(`listing ${rid} ${key}`, () => {
       const value = (latest.listed && listChanged(reader, latest.listed, rid, wanted)) ??
         list(reader, rid, wanted);
       return { value, bytes: 200 + value.entries.length * ENTRY_BYTES };
-    }, (known, touched) => touched.some((rid) => known.value.named.has(rid)) ? null : known);
+    }, (known, touched) => isTouched(known.value, touched) ? null : known);
     latest.listed = listed;
     return { checkin, path, entries: listed.entries };
   });
+}
+
+/**
+ * Whether writes may have changed a listing: a check-in that it names says something else, or a file
+ * without content may have got it.
+ */
+function isTouched(listed: Listed | null, touched: readonly number[]): boolean {
+  return listed !== null &&
+    (touched.some((rid) => listed.named.has(rid)) ||
+      listed.entries.some(({ type, size }) => type !== "dir" && size === null));
 }
 
 /** What to list below which folder. */

@@ -27,7 +27,8 @@ export class LongUpdate extends Error {}
 /** The state of the repository that the index covers. */
 interface State {
   readonly version: string;
-  /** Identity of the repository, and the fields of its tickets. */
+  /** Identity of the repository, the fields of its tickets, and its last rebuild: that may have
+   * deleted what was shunned. */
   readonly repository: string;
   /** Last indexed row, and its hash: another hash means another history. */
   readonly lastRid: number;
@@ -103,6 +104,7 @@ export class Updater {
         config.get("project-code") ?? "",
         db.columns("ticket"),
         db.columns("ticketchng"),
+        db.rows("SELECT value, mtime FROM config WHERE name='rebuilt'"),
       ]),
       lastRid: last?.rid ?? 0,
       lastHash: last?.uuid ?? "",

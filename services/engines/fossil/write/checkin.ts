@@ -191,9 +191,22 @@ function fileCards(
   const [own, all] = [files.own.length + 1, files.count];
   if (all > MAX_TREE_FILES) throw tooManyFiles();
   if (all < MIN_AMENDED_FILES || own * own >= 3 * all - 9) return full();
-  if (config.isOn("forbid-delta-manifests")) return full();
+  if (config.isOn("forbid-delta-manifests") || hidesChange(parent, files)) return full();
   if (!isPrivate && store.isPrivate(repository.ridOf(baseline))) return full();
   return { baseline, files: files.own };
+}
+
+/**
+ * Whether the program would list a change wrongly where both a parent and its child amend one
+ * baseline: not at all if the child takes away a file that the parent has and the baseline has not,
+ * and twice if the child has a file again that the parent took away.
+ */
+function hidesChange(parent: Manifest, files: ManifestFiles): boolean {
+  if (parent.baseline === null) return false;
+  return parent.files.some(({ name, hash }) => {
+    const own = files.findOwn(name);
+    return hash === null ? own !== null && own.hash !== null : !own && files.find(name) === null;
+  });
 }
 
 function isEmpty(

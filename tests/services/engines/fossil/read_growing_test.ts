@@ -1,21 +1,27 @@
 import assert from "node:assert/strict";
 import {
   amendCheckin,
+  type Amendment,
   type Branch,
+  decodeUtf8,
+  encodeUtf8,
   listBranches,
   listDivergedBranches,
   listTickets,
   readActivity,
   readBlame,
+  readCheckin,
   Reader,
   readHistory,
   readTimeline,
   readTree,
   Repository,
+  SearchIndex,
   writeMerge,
 } from "../../../../services/engines/fossil/mod.ts";
-import { Fixture, put } from "./support/fixture.ts";
+import { Fixture, put, refuses } from "./support/fixture.ts";
 import { Scratch } from "./support/fossil.ts";
+import { exported } from "./support/git.ts";
 import { History } from "./support/history.ts";
 import { Random } from "./support/random.ts";
 import { THOROUGH } from "../../../support/level.ts";
@@ -165,4 +171,162 @@ Deno.test("a listing that follows the check-ins says what a new one says", () =>
       readTree(reader, { checkin: tip, recursive: true }).entries.map(({ name }) => name),
     );
   }
+});
+
+Deno.test("a listing follows what is amended about its check-ins", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const reader = new Reader(repository);
+  const told = (reader: Reader) => [
+    readTree(reader),
+    readTree(reader, { recursive: true }),
+    readHistory(reader, { path: "a.txt" }),
+  ];
+  const assertSame = () => assert.deepEqual(told(reader), told(new Reader(repository)));
+  const first = fixture.commit([put("a.txt", "1\n"), put("d/b.txt", "b\n")]);
+  fixture.commit([put("a.txt", "2\n")]);
+  const third = fixture.commit([put("a.txt", "1\n")]);
+  assertSame();
+  const amend = (checkin: string, amendment: Partial<Amendment>) =>
+    amendCheckin(repository, { ...fixture.author(), checkin, ...amendment });
+  amend(first, { comment: "another comment", newUser: "carol" });
+  assertSame();
+  amend(first, { comment: "yet another" });
+  fixture.commit([put("c.txt", "c\n")]);
+  assertSame();
+  amend(third, { newDate: History.start });
+  assertSame();
+});
+
+/** Enough files for check-ins that amend a baseline. */
+const LARGE = Array.from({ length: 300 }, (_, i) => put(`d${i % 7}/f${i}`, `${i}\n`));
+
+for (
+  const [what, changes] of [
+    ["takes away", [{ kind: "delete", path: "new" }]],
+    ["moves", [{ kind: "move", from: "new", path: "d1/newer" }]],
+  ] as const
+) {
+  Deno.test(`a reader notices a check-in that ${what} what its parent added`, () => {
+    using fixture = new Fixture();
+    const { repository } = fixture;
+    const reader = new Reader(repository);
+    const index = SearchIndex.inMemory(reader);
+    const told = (reader: Reader) => [readTree(reader), readTree(reader, { recursive: true })];
+    const found = () => index.search({ query: "word", kinds: ["code"] }).total;
+    fixture.commit(LARGE);
+    fixture.commit([put("new", "word\n")]);
+    told(reader);
+    assert.equal(found(), 1);
+    const checkin = fixture.commit(changes);
+    assert.deepEqual(told(reader), told(new Reader(repository)));
+    assert.equal(found(), what === "moves" ? 1 : 0);
+    assert.equal(readCheckin(reader, checkin).files_changed.length, 1);
+    assert.equal(
+      readHistory(reader, { path: "new", everywhere: true }).total > 1,
+      what !== "moves",
+    );
+    fixture.assertSound();
+  });
+}
+
+Deno.test("a reader notices what the program's delta manifests take away without a word", () => {
+  using fixture = new Fixture();
+  const { repository, scratch } = fixture;
+  const reader = new Reader(repository);
+  const told = (reader: Reader) => readTree(reader, { recursive: true, withoutLastCheckin: true });
+  fixture.commit(LARGE);
+  const checkout = scratch.path("checkout");
+  Deno.mkdirSync(checkout);
+  scratch.fossil(["open", fixture.path], checkout);
+  const commit = (...steps: readonly (readonly string[])[]) => {
+    for (const step of steps) scratch.fossil(step, checkout);
+    scratch.fossil(["commit", "-m", "by fossil", "--delta", "--no-warnings"], checkout);
+  };
+  Deno.writeTextFileSync(`${checkout}/new`, "word\n");
+  commit(["add", "new"]);
+  told(reader);
+  commit(["rm", "--hard", "new"]);
+  // The program has written: what the reader knows is read again, and grows from here.
+  using other = Repository.open(fixture.path);
+  const late = new Reader(other);
+  const [before, tip] = ["prev", "current"];
+  told(late);
+  assert.deepEqual(
+    readTree(late, { checkin: before, recursive: true }).entries.length,
+    LARGE.length + 1,
+  );
+  assert.equal(readTree(late, { checkin: tip, recursive: true }).entries.length, LARGE.length);
+  assert.deepEqual(
+    readCheckin(late, tip).files_changed.map(({ name, change_type }) => [name, change_type]),
+    [["new", "deleted"]],
+  );
+  assert.deepEqual(told(reader), told(late));
+  assert.match(decodeUtf8(exported(other)), /^D new$/m);
+});
+
+Deno.test("a check-in that has a file again which its parent took away says so once", () => {
+  using fixture = new Fixture();
+  const reader = new Reader(fixture.repository);
+  fixture.commit(LARGE);
+  fixture.commit([{ kind: "delete", path: "d0/f0" }]);
+  const again = fixture.commit([put("d0/f0", "again\n")]);
+  assert.equal(readCheckin(reader, again).files_changed.length, 1);
+  assert.equal(readTimeline(reader, { path: "d0/f0" }).total, 3);
+  fixture.assertSound();
+});
+
+Deno.test("a reader notices new parents of a check-in that amends another baseline", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const reader = new Reader(repository);
+  const told = (reader: Reader, checkin: string) => readTree(reader, { checkin, recursive: true });
+  const first = fixture.commit(LARGE);
+  const ours = fixture.commit([put("d0/f0", "ours\n")], { parent: first });
+  const theirs = fixture.commit([put("d1/f1", "theirs\n"), put("theirs", "t\n")], {
+    parent: first,
+    checksum: true,
+    allowFork: true,
+  });
+  const full = fixture.commit(
+    LARGE.slice(0, 100).map((change) => ({ ...change, content: encodeUtf8("full\n") })),
+    { parent: theirs },
+  );
+  amendCheckin(repository, { ...fixture.author(), checkin: ours, parents: [full] });
+  told(reader, full);
+  assert.deepEqual(told(reader, ours), told(new Reader(repository), ours));
+  const shown = (reader: Reader) => readCheckin(reader, ours).files_changed;
+  assert.equal(shown(reader).length, 101);
+});
+
+Deno.test("a listing gets the sizes of files that arrive after a check-in without its parent", () => {
+  using source = new Fixture();
+  source.commit([put("a.txt", "1\n")]);
+  const checkin = source.commit([put("a.txt", "2\n"), put("b.txt", "b\n")]);
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const reader = new Reader(repository);
+  const sizes = () => readTree(reader, { checkin }).entries.map(({ size }) => size);
+  const receive = (hash: string) => {
+    const { store } = source.repository;
+    const content = source.repository.read(() => store.require(store.ridOf(hash)));
+    repository.write(ALICE, () => repository.receive(content, { hash }));
+  };
+  receive(checkin);
+  assert.deepEqual(sizes(), [null, null]);
+  for (const { uuid } of readTree(new Reader(source.repository)).entries) receive(uuid ?? "");
+  assert.deepEqual(sizes(), [2, 2]);
+});
+
+Deno.test("a read that fails makes nothing to be computed anew", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const reader = new Reader(repository);
+  fixture.commit([put("a.txt", "1\n")]);
+  const value = () =>
+    reader.read(() => reader.lasting("a value", () => ({ value: {}, bytes: 10 }), (it) => it));
+  const first = value();
+  refuses("missing", () => readTree(reader, { path: "nowhere" }));
+  fixture.commit([put("a.txt", "2\n")]);
+  assert.equal(value(), first);
 });

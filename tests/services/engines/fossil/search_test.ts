@@ -191,6 +191,17 @@ Deno.test("an incremental index finds the same as a new one", () => {
   }
 });
 
+Deno.test("what a rebuild deleted because it is shunned is found no more", () => {
+  using searched = new Searched();
+  const { repository } = searched.fixture;
+  const shunned = searched.fixture.commit([], { comment: "a secret", allowEmpty: true });
+  searched.wiki("Page", "text");
+  assert.equal(searched.index.search({ query: "secret" }).total, 1);
+  repository.write({ user: "alice", ip: null }, () => repository.shun(shunned));
+  repository.rebuild();
+  assert.equal(searched.index.search({ query: "secret" }).total, 0);
+});
+
 Deno.test("content that arrives after its name is indexed on arrival", () => {
   using searched = new Searched();
   using source = new Fixture();
