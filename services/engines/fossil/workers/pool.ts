@@ -51,6 +51,11 @@ interface LaneOptions {
   readonly nicer?: number;
   /** Time for the running job to end when the lane is closed, before its worker is terminated. */
   readonly closeMs: number;
+  /**
+   * Time that a worker without calls stays after it has closed its last repository. Its end gives
+   * back its memory.
+   */
+  readonly lingerMs: number;
   /** Called when a worker is terminated because a call has not ended in time. */
   readonly onStuck?: (call: StuckCall) => void;
 }
@@ -74,7 +79,7 @@ type Move = () => Promise<unknown>;
 type Outcome = JobAnswer | { readonly kind: "moved"; readonly result: unknown };
 
 /**
- * One worker, started on demand, and the jobs of the repositories pinned to it. The worker has one
+ * One worker, started on demand and ended when idle, and the jobs of the repositories pinned to it. The worker has one
  * job at a time; repositories take turns. A job that may move is interrupted once it has kept others
  * waiting for a while. If the worker ends, so does its job alone: those that wait run in the next
  * one.
@@ -86,13 +91,14 @@ export class Lane {
   #isClosed = false;
 
   constructor(options: LaneOptions) {
-    const { startWorker, settings, nicer = null, maxQueued, onStuck } = options;
+    const { startWorker, settings, nicer = null, maxQueued, lingerMs, onStuck } = options;
     this.#options = options;
     this.#pool = new WorkerPool({
       start: startWorker,
       setup: { settings, nicer } satisfies WorkerSetup,
       maxWaitingPerKey: maxQueued,
       patienceMs: PATIENCE_MS,
+      idleMs: settings.idleMs + lingerMs,
       full: (path) => unavailable(`Too much is asked of "${path}" at the moment`),
       lost: (reason, request) => unavailable(lossOf(request, reason)),
       unusable: (reason) => unavailable(`The worker of the repository has ended: ${reason}`),
@@ -243,6 +249,8 @@ export interface PoolOptions extends Partial<WorkerSettings> {
   readonly graceMs?: number;
   /** Time for running calls to end when the pool is closed, before workers are terminated. */
   readonly closeMs?: number;
+  /** Time that a worker without calls stays after it has closed its last repository. */
+  readonly lingerMs?: number;
   /** Starts a worker that runs `repository_worker.ts`. */
   readonly startWorker?: () => Worker;
   /** Starts a thread; throws if none can start. */
@@ -295,6 +303,7 @@ const DEFAULTS: Required<PoolOptions> = {
   timeLimits: TIME_LIMITS_MS,
   graceMs: 10_000,
   closeMs: 5000,
+  lingerMs: 5000,
   startWorker: startRepositoryWorker,
   startThread: (start) => start(),
   onStuck: () => {},
@@ -317,13 +326,21 @@ export class RepositoryPool {
 
   constructor(options: PoolOptions = {}) {
     const all = { ...DEFAULTS, ...options };
-    const { workers, maxQueued, onStuck, timeLimits, graceMs, closeMs, ...rest } = all;
+    const { workers, maxQueued, onStuck, timeLimits, graceMs, closeMs, lingerMs, ...rest } = all;
     const { startWorker: start, startThread, ...settings } = rest;
     const startWorker = () => startThread(start);
     this.#startThread = startThread;
     this.#timeLimits = { ...TIME_LIMITS_MS, ...timeLimits };
     this.#settings = settings;
-    const laneOptions = { settings, maxQueued, graceMs, closeMs, startWorker, onStuck };
+    const laneOptions = {
+      settings,
+      maxQueued,
+      graceMs,
+      closeMs,
+      lingerMs,
+      startWorker,
+      onStuck,
+    };
     this.#lanes = Array.from({ length: workers }, () => new Lane(laneOptions));
     const sideOptions = { ...laneOptions, nicer: NICER_ON_THE_SIDE };
     this.#sides = Object.fromEntries(SIDES.map((side) => {

@@ -35,6 +35,7 @@ Deno.test("an answer counts that came in time, though the main thread stood stil
     maxQueued: 1,
     graceMs: 50,
     closeMs: 1,
+    lingerMs: 60_000,
     startWorker: () => worker,
     onStuck: ({ operation }) => stuck.push(operation),
   });
@@ -77,6 +78,7 @@ Deno.test("a timer that runs although it was cleared interrupts no other job", a
     maxQueued: 9,
     graceMs: 50,
     closeMs: 1,
+    lingerMs: 60_000,
     startWorker: () => worker as unknown as Worker,
   });
   const submit = (move: (() => Promise<unknown>) | null) => {

@@ -180,3 +180,27 @@ Deno.test("an idle repository is closed, and reopened on demand", async () => {
     assert.equal((await repository.timeline({})).total, 1);
   });
 });
+
+Deno.test("an idle worker ends, and another one starts on demand", async () => {
+  const url = import.meta.resolve(
+    "../../../../services/engines/fossil/workers/repository_worker.ts",
+  );
+  let started = 0;
+  const ended: PromiseWithResolvers<void>[] = [];
+  const startWorker = () => {
+    const end = ended[started++] = Promise.withResolvers<void>();
+    const worker = new Worker(url, { type: "module" });
+    const terminate = worker.terminate.bind(worker);
+    return Object.assign(worker, {
+      terminate() {
+        terminate();
+        end.resolve();
+      },
+    });
+  };
+  await withPool({ workers: 1, idleMs: 1, lingerMs: 1, startWorker }, async (_, repository) => {
+    await ended[0]?.promise;
+    assert.equal((await repository.timeline({})).total, 1);
+    assert.ok(started >= 2);
+  });
+});
