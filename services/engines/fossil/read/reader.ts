@@ -24,7 +24,7 @@ export interface Versions {
 }
 
 /** A computed value, and its approximate size in bytes. */
-interface Sized<T> {
+export interface Sized<T> {
   readonly value: T;
   readonly bytes: number;
 }
@@ -178,26 +178,44 @@ export class Reader {
    * @param mend what becomes of the value where some events were written since, given their rows;
    * null if it must be computed anew. Absent for a value that no further event changes.
    */
-  lasting<T>(
-    key: string,
-    compute: () => Sized<T>,
-    mend: (known: Sized<T>, touched: readonly number[]) => Sized<T> | null = (known) => known,
-  ): T {
-    const { isWriting, relinked } = this.repository;
+  lasting<T>(key: string, compute: () => Sized<T>, mend: Mend<T> = (known) => known): T {
+    const known = this.#mended(key, mend);
+    if (known !== null) return known.value;
+    const sized = compute();
     // A write that is rolled back must leave nothing behind.
-    if (isWriting) return compute().value;
-    const known = this.#lasting.get(key);
-    if (known?.state === this.#state) return known.value as T;
-    const touched = known?.relinked === relinked
-      ? this.repository.eventsTouchedSince(known.events)
-      : null;
-    const sized = known === undefined || touched === null || touched.length > MAX_TOUCHED
-      ? compute()
-      : mend(known as Sized<T>, touched) ?? compute();
-    this.#lasting.set(key, { ...sized, relinked, state: this.#state, events: this.#events });
+    if (!this.repository.isWriting) this.#keep(key, sized);
     return sized.value;
   }
+
+  /** The value of {@linkcode lasting} if it is cached; else null. Needs `read`. */
+  lastingIfCached<T>(key: string, mend: Mend<T>): T | null {
+    return this.#mended(key, mend)?.value ?? null;
+  }
+
+  #mended<T>(key: string, mend: Mend<T>): Sized<T> | null {
+    const { isWriting, relinked } = this.repository;
+    const known = isWriting ? undefined : this.#lasting.get(key) as Lasting & Sized<T> | undefined;
+    if (known === undefined || known.state === this.#state) return known ?? null;
+    if (known.relinked !== relinked) return null;
+    const touched = this.repository.eventsTouchedSince(known.events);
+    if (touched === null || touched.length > MAX_TOUCHED) return null;
+    const sized = mend(known, touched);
+    if (sized !== null) this.#keep(key, sized);
+    return sized;
+  }
+
+  #keep(key: string, { value, bytes }: Sized<unknown>): void {
+    const { relinked } = this.repository;
+    const events = this.#events;
+    this.#lasting.set(key, { value, bytes, relinked, state: this.#state, events });
+  }
 }
+
+/**
+ * What becomes of a value where events were written since it was made, given their rows; null if it
+ * must be computed anew.
+ */
+type Mend<T> = (known: Sized<T>, touched: readonly number[]) => Sized<T> | null;
 
 function boundedBy<T extends Sized<unknown>>(most: number): BoundedMap<string, T> {
   return new BoundedMap({ most, mostOfOne: most / 2, weigh: ({ bytes }) => bytes });

@@ -4,7 +4,7 @@ import { compareUtf8 } from "../codec/mod.ts";
 import { readRef } from "./checkins.ts";
 import { changedFiles, lastChanges } from "./last_change.ts";
 import { filesBelow, findFileOf, normalizePath, treeOf } from "./manifests.ts";
-import type { Reader } from "./reader.ts";
+import type { Reader, Sized } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
 import type { CheckinRef, Tree, TreeEntry } from "./shapes.ts";
 import { TextMap, TextSet } from "../text/mod.ts";
@@ -21,8 +21,8 @@ export interface TreeOptions {
   readonly withoutLastCheckin?: boolean;
 }
 
-/** Approximate memory of an entry of a listing, in bytes. */
-const ENTRY_BYTES = 200;
+/** Approximate memory of an entry of a listing, and of a check-in that it names, in bytes. */
+const [ENTRY_BYTES, NAMED_BYTES] = [200, 40];
 
 /** A listing, with the rows of the check-ins that it names. */
 interface Listed {
@@ -43,16 +43,17 @@ export function readTree(reader: Reader, options: TreeOptions = {}): Tree {
     const { recursive = false, withoutLastCheckin = false } = options;
     const wanted = { recursive, withoutLastCheckin, path };
     const key = `${recursive} ${withoutLastCheckin} ${path}`;
-    const latest = reader.lasting(`latest listing ${key}`, () => ({
-      value: { listed: null as Listed | null },
-      bytes: 200,
-    }), (known, touched) => isTouched(known.value.listed, touched) ? null : known);
+    const mend = (known: Sized<Listed>, touched: readonly number[]) =>
+      isTouched(known.value, touched) ? null : known;
+    const latest = reader.lasting(`latest listing ${key}`, () => ({ value: { rid }, bytes: 200 }));
     const listed = reader.lasting(`listing ${rid} ${key}`, () => {
-      const value = (latest.listed && listChanged(reader, latest.listed, rid, wanted)) ??
+      const before = reader.lastingIfCached(`listing ${latest.rid} ${key}`, mend);
+      const value = (before && listChanged(reader, before, rid, wanted)) ??
         list(reader, rid, wanted);
-      return { value, bytes: 200 + value.entries.length * ENTRY_BYTES };
-    }, (known, touched) => isTouched(known.value, touched) ? null : known);
-    latest.listed = listed;
+      const { entries, named } = value;
+      return { value, bytes: 200 + entries.length * ENTRY_BYTES + named.size * NAMED_BYTES };
+    }, mend);
+    latest.rid = rid;
     return { checkin, path, entries: listed.entries };
   });
 }
@@ -61,10 +62,9 @@ export function readTree(reader: Reader, options: TreeOptions = {}): Tree {
  * Whether writes may have changed a listing: a check-in that it names says something else, or a file
  * without content may have got it.
  */
-function isTouched(listed: Listed | null, touched: readonly number[]): boolean {
-  return listed !== null &&
-    (touched.some((rid) => listed.named.has(rid)) ||
-      listed.entries.some(({ type, size }) => type !== "dir" && size === null));
+function isTouched({ named, entries }: Listed, touched: readonly number[]): boolean {
+  return touched.some((rid) => named.has(rid)) ||
+    entries.some(({ type, size }) => type !== "dir" && size === null);
 }
 
 /** What to list below which folder. */
