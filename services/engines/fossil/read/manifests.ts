@@ -12,17 +12,16 @@ export function manifestOf(reader: Reader, rid: number): Manifest {
   throw new FossilError("missing", `Check-in ${rid} is not here`);
 }
 
-/** Approximate memory of a file of a cached tree, in bytes. */
-const FILE_BYTES = 150;
+/** Approximate memory of a file of a cached tree, and of one that trees share, in bytes. */
+const [FILE_BYTES, SHARED_BYTES] = [150, 16];
 
 /** Every file of a check-in in byte order of the names. Needs `read`. */
 export function treeOf(reader: Reader, rid: number): readonly FileCard[] {
   return reader.lasting(`tree ${rid}`, () => {
     const manifest = manifestOf(reader, rid);
-    const value = manifest.baseline === null
-      ? manifest.files
-      : filesOf(reader.repository, manifest);
-    return { value, bytes: 200 + value.length * FILE_BYTES };
+    const isFull = manifest.baseline === null;
+    const value = isFull ? manifest.files : filesOf(reader.repository, manifest);
+    return { value, bytes: 200 + value.length * (isFull ? FILE_BYTES : SHARED_BYTES) };
   });
 }
 

@@ -21,8 +21,11 @@ export interface TreeOptions {
   readonly withoutLastCheckin?: boolean;
 }
 
-/** Approximate memory of an entry of a listing, and of a check-in that it names, in bytes. */
-const [ENTRY_BYTES, NAMED_BYTES] = [200, 40];
+/**
+ * Approximate memory of an entry of a listing, of one that it may share with an earlier listing, and
+ * of a check-in that it names, in bytes.
+ */
+const [ENTRY_BYTES, SHARED_BYTES, NAMED_BYTES] = [200, 50, 40];
 
 /** A listing, with the rows of the check-ins that it names. */
 interface Listed {
@@ -48,10 +51,11 @@ export function readTree(reader: Reader, options: TreeOptions = {}): Tree {
     const latest = reader.lasting(`latest listing ${key}`, () => ({ value: { rid }, bytes: 200 }));
     const listed = reader.lasting(`listing ${rid} ${key}`, () => {
       const before = reader.lastingIfCached(`listing ${latest.rid} ${key}`, mend);
-      const value = (before && listChanged(reader, before, rid, wanted)) ??
-        list(reader, rid, wanted);
+      const changed = before && listChanged(reader, before, rid, wanted);
+      const value = changed ?? list(reader, rid, wanted);
       const { entries, named } = value;
-      return { value, bytes: 200 + entries.length * ENTRY_BYTES + named.size * NAMED_BYTES };
+      const each = changed === null ? ENTRY_BYTES : SHARED_BYTES;
+      return { value, bytes: 200 + entries.length * each + named.size * NAMED_BYTES };
     }, mend);
     latest.rid = rid;
     return { checkin, path, entries: listed.entries };
