@@ -4,6 +4,7 @@ import { TooLarge } from "../../services/kernel/errors.ts";
 import { until, within } from "../support/until.ts";
 import { sendRaw, startHttpServer } from "./support.ts";
 import { withNodes } from "./two_nodes.ts";
+import { THOROUGH } from "../support/level.ts";
 
 /** A server that refuses every request without a look at its body. */
 function startRefusingServer() {
@@ -90,7 +91,7 @@ const ENDLESS = FRAMINGS.flatMap((framing) =>
   ] as const
 );
 
-Deno.test("a client without a credential cannot have an endless body read", async () => {
+Deno.test("a client without a credential cannot have an endless body read", THOROUGH, async () => {
   const bodies = new BodyReader({ maxBytes: 1024 * 1024, stallMilliseconds: 60_000 });
   await using server = startHttpServer(async (request) => {
     const { pathname } = new URL(request.url);
@@ -123,7 +124,7 @@ Deno.test("a body of GET whose length is not declared is refused with an answer"
   assert.match(await ask(`GET / ${head}Content-Length: 5\r\n\r\nhello`), /\r\n\r\nanswered$/);
 });
 
-Deno.test("an endless body is not read either if another node answers the request", () =>
+Deno.test("an endless body is not read either if another node answers the request", THOROUGH, () =>
   withNodes(
     () => new Response("refused", { status: 409 }),
     async ({ front, seen }) => {

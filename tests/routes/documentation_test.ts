@@ -6,6 +6,7 @@ import type { Declaration } from "../../services/people/identity/operation.ts";
 import { isPortable } from "../../services/kernel/validation/portable_patterns.ts";
 import { type Document, endpointsOf, type Schema } from "../support/api_document.ts";
 import { withApi } from "../support/scenarios.ts";
+import { THOROUGH } from "../support/level.ts";
 
 /** Every schema within a value, the value itself included. */
 function* schemasIn(value: unknown): Generator<Schema> {
@@ -84,7 +85,7 @@ Deno.test("no two shapes share a name: the document would show one of them for b
   assert.deepEqual([...shapes].filter(([, found]) => found.size > 1), []);
 });
 
-Deno.test("every JSON body has an example that its schema accepts, and the page shows it", async () => {
+Deno.test("every JSON body has an example that its schema accepts, and the page shows it", THOROUGH, async () => {
   await withApi(async (api) => {
     const document = await api.answer("GET /openapi.json") as Document;
     const page = await (await api.send({ who: "guest", request: "GET /docs" })).text();

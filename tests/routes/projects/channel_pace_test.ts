@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { withProject } from "../../support/projects.ts";
+import { THOROUGH } from "../../support/level.ts";
 
-Deno.test("a burst of 50 events is one line in the project's channel, and one for the others", async () => {
+Deno.test("a burst of 50 events is one line in the project's channel, and one for the others", THOROUGH, async () => {
   await withProject(async ({ api, answer, caller }) => {
     const { clock, hosting: { notifier, announcer }, bridge } = api.services;
     await bridge?.whenReady();

@@ -3,6 +3,7 @@ import type { TestApi } from "../../support/scenarios.ts";
 import { EventReader } from "../../support/event_reader.ts";
 import { type TestProject, withProject } from "../../support/projects.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 async function open(
   { send, caller }: TestProject,
@@ -131,7 +132,7 @@ Deno.test("a stream refuses impossible cursors and names", async () => {
   });
 });
 
-Deno.test("1,000 readers of a project cost at most one query per event", async () => {
+Deno.test("1,000 readers of a project cost at most one query per event", THOROUGH, async () => {
   await withProject(async (test) => {
     const count = 1000;
     const readers = await Promise.all(Array.from({ length: count }, () => open(test)));

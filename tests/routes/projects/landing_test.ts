@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { projectToken, type TestProject, withProject } from "../../support/projects.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 interface Shown {
   readonly review: number;
@@ -447,7 +448,7 @@ const LOST_RIGHTS: readonly LostRight[] = [
   },
 ];
 
-Deno.test("a landing asked for by somebody who may no longer merge comes back at once, and the next goes on", async (step) => {
+Deno.test("a landing asked for by somebody who may no longer merge comes back at once, and the next goes on", THOROUGH, async (step) => {
   for (const { what, ask, lose, reason } of LOST_RIGHTS) {
     await step.step(`who lost ${what}`, async () => {
       await withProject(async (test) => {

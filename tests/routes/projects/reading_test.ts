@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { commitFiles, withProject } from "../../support/projects.ts";
 import { asked } from "../../support/until.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 Deno.test("diff, blame and history show how a file changed", async () => {
   await withProject(async (test) => {
@@ -233,7 +234,7 @@ Deno.test("technotes, forum threads and attachments can be read", async () => {
   });
 });
 
-Deno.test("a repository with much to index is indexed in the background, and a search says so", async () => {
+Deno.test("a repository with much to index is indexed in the background, and a search says so", THOROUGH, async () => {
   await withProject(async (test) => {
     const names = Array.from({ length: 2001 }, (_, number) => `file${number}.txt`);
     await commitFiles(test, Object.fromEntries(names.map((name) => [name, "A zebra"])));

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { DeferredWriter } from "../../../services/kernel/deferred_writer.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 /** A queue that counts its batches, on a disk that a test can break. */
 function newQueue() {
@@ -41,7 +42,7 @@ const acts = fc.oneof(
   { weight: 1, arbitrary: fc.record({ stop: fc.constant(true as const) }) },
 );
 
-Deno.test("a deferred writer does what its model does", async () => {
+Deno.test("a deferred writer does what its model does", THOROUGH, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(acts, { minLength: 20, maxLength: 40 }), async (list) => {
       const scheduler = new TestScheduler();

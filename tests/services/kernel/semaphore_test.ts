@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Semaphore } from "../../../services/kernel/semaphore.ts";
+import { THOROUGH } from "../../support/level.ts";
 
 const full = () => new RangeError("full");
 
 /** Lets everything run that waits for nothing else. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-Deno.test("a semaphore does what its model does", async () => {
+Deno.test("a semaphore does what its model does", THOROUGH, async () => {
   const act = fc.record({
     kind: fc.constantFrom("acquire", "acquire", "release", "abort"),
     key: fc.constantFrom("a", "b", "c"),

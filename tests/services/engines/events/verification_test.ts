@@ -6,6 +6,7 @@ import { DatabaseError, openSqlite } from "../../../../services/engines/database
 import { verifyLog } from "../../../../services/engines/events/mod.ts";
 import { withFolder, writeFile } from "../../../support/temporary.ts";
 import { anEvent, KEY, types, withLog } from "./support.ts";
+import { THOROUGH } from "../../../support/level.ts";
 
 const ROWS = 12;
 const TEXTS = ["type", "actor", "actor_id", "address", "cause", "data", "hash"] as const;
@@ -57,7 +58,7 @@ Deno.test("verifyLog() accepts an unchanged log, even during writes", async () =
   });
 });
 
-Deno.test("verifyLog() finds any change of any row", async () => {
+Deno.test("verifyLog() finds any change of any row", THOROUGH, async () => {
   await withFolder(async (folder) => {
     const { path, rows } = await aLog(folder);
     const change = fc.record({

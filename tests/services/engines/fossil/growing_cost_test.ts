@@ -8,8 +8,9 @@ import {
 } from "../../../../services/engines/fossil/mod.ts";
 import { cpuTimeOf } from "../../../support/cpu_time.ts";
 import { Fixture, put } from "./support/fixture.ts";
+import { THOROUGH } from "../../../support/level.ts";
 
-Deno.test("a folder of equal files is listed about as fast as one of different files", () => {
+Deno.test("a folder of equal files is listed about as fast as one of different files", THOROUGH, () => {
   using fixture = new Fixture();
   const fill = (folder: string, text: (index: number) => string) =>
     fixture.commit(Array.from({ length: 3000 }, (_, i) => put(`${folder}/${i}`, text(i))));
@@ -22,7 +23,7 @@ Deno.test("a folder of equal files is listed about as fast as one of different f
   assert.ok(equal < 300 + 4 * different, `${equal} ms and ${different} ms`);
 });
 
-Deno.test("a comment on a ticket takes no longer for those before it", () => {
+Deno.test("a comment on a ticket takes no longer for those before it", THOROUGH, () => {
   using fixture = new Fixture();
   const { repository } = fixture;
   const title = { name: "title", value: "a ticket", append: false };

@@ -24,6 +24,7 @@ import {
   starting,
   tag,
 } from "./support/pushing.ts";
+import { THOROUGH } from "../../../support/level.ts";
 
 Deno.test("a writer pushes to open branches and to the own workspace", () => {
   using scene = new Scene();
@@ -396,7 +397,7 @@ Deno.test("a kind that is closed is refused with its reason", () => {
   scene.push(RULES, page);
 });
 
-Deno.test("texts of a push obey the bounds of the API, and those from elsewhere are kept", () => {
+Deno.test("texts of a push obey the bounds of the API, and those from elsewhere are kept", THOROUGH, () => {
   using scene = new Scene();
   const { bobs } = scene;
   const common = { date: NOW, user: "bob", mimetype: null, comment: null } as const;

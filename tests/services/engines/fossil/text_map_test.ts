@@ -7,6 +7,7 @@ import { Moves, type Rename } from "../../../../services/engines/fossil/graph/mo
 import { TextMap, TextSet } from "../../../../services/engines/fossil/text/mod.ts";
 import { cpuTimeOf } from "../../../support/cpu_time.ts";
 import { Fixture, put } from "./support/fixture.ts";
+import { THOROUGH } from "../../../support/level.ts";
 
 const COUNT = 5_000;
 
@@ -37,7 +38,7 @@ Deno.test("a map of texts holds what a Map does", () => {
   }));
 });
 
-Deno.test("a repository of files named by digits takes about as long as any other", () => {
+Deno.test("a repository of files named by digits takes about as long as any other", THOROUGH, () => {
   const times = (nameOf: (digits: string) => string) => {
     using fixture = new Fixture();
     const { repository } = fixture;

@@ -61,7 +61,7 @@ Deno.test(
   },
 );
 
-Deno.test("an imported file has no free pages, and leaves no other files", async () => {
+Deno.test("an imported file has no free pages, and leaves no other files", THOROUGH, async () => {
   await withPool({}, async (pool, one) => {
     for (let day = 1; day < 30; day++) {
       const content = encodeUtf8(`line ${day}\n`.repeat(2000 + day));

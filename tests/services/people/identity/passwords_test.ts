@@ -3,6 +3,7 @@ import { Unavailable } from "../../../../services/kernel/errors.ts";
 import { isPasswordHash, Passwords } from "../../../../services/people/identity/mod.ts";
 import type { WorkerPort } from "../../../../services/kernel/worker_pool.ts";
 import { meanwhile } from "../../../support/until.ts";
+import { THOROUGH } from "../../../support/level.ts";
 
 /** For tests of turns: the longest queue is through in a moment. */
 const CHEAP = { memorySize: 8, iterations: 1, parallelism: 1 } as const;
@@ -19,7 +20,7 @@ async function withPasswords(
   }
 }
 
-Deno.test("a password matches its hash in any Unicode composition", async () => {
+Deno.test("a password matches its hash in any Unicode composition", THOROUGH, async () => {
   await withPasswords(async (passwords) => {
     const hash = await passwords.hash("cafe\u0301 au lait");
     assert.ok(isPasswordHash(hash));
@@ -41,7 +42,7 @@ Deno.test("verify() accepts another program's hash with other costs", async () =
   });
 });
 
-Deno.test("verify() refuses malformed hashes", async () => {
+Deno.test("verify() refuses malformed hashes", THOROUGH, async () => {
   await withPasswords(async (passwords) => {
     for (
       const hash of [null, "", "plain", "$argon2i$v=19$m=8,t=1,p=1$c29tc2FsdA$x", "$argon2id$"]

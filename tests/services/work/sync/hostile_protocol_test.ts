@@ -18,6 +18,7 @@ import {
   HostileScene,
   lineOf,
 } from "../../../support/hostile_pusher.ts";
+import { THOROUGH } from "../../../support/level.ts";
 
 const CONTENT = encodeUtf8("content\n".repeat(20));
 const [ONE, TWO] = [sha3("one"), sha3("two")];
@@ -232,7 +233,7 @@ hostile("hostile pushes: logins", (scene) => {
   ];
 });
 
-Deno.test("a body that is a bomb, garbage or of another type is refused before it is unpacked", async () => {
+Deno.test("a body that is a bomb, garbage or of another type is refused before it is unpacked", THOROUGH, async () => {
   await HostileScene.run(async (scene) => {
     const bomb = packBlob(new Uint8Array(8 * 1024 * 1024));
     const declares = (length: number) => {

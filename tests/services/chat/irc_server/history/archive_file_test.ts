@@ -6,6 +6,7 @@ import { HistoryKind } from "../../../../../services/engines/irc/mod.ts";
 import { ArchiveFile } from "../../../../../services/chat/irc_server/history/archive_file.ts";
 import { withFolder } from "../../../../support/temporary.ts";
 import type { Operation } from "../../../../../services/chat/irc_server/history/changes.ts";
+import { THOROUGH } from "../../../../support/level.ts";
 
 function append(sequence: number): Operation {
   const target = { account: null, name: "#room" };
@@ -123,7 +124,7 @@ function logsIn(path: string) {
   };
 }
 
-Deno.test("Changes of one transaction do the same as one transaction for each", () =>
+Deno.test("Changes of one transaction do the same as one transaction for each", THOROUGH, () =>
   withFolder((folder) => {
     let run = 0;
     fc.assert(

@@ -6,8 +6,9 @@ import type { Response } from "../../../../../services/chat/irc_server/history/p
 import { withFolder } from "../../../../support/temporary.ts";
 import { until } from "../../../../support/until.ts";
 import { packOperations } from "../../../../../services/chat/irc_server/history/changes.ts";
+import { THOROUGH } from "../../../../support/level.ts";
 
-Deno.test("a file of the journal that is free again keeps what comes to it", () =>
+Deno.test("a file of the journal that is free again keeps what comes to it", THOROUGH, () =>
   withFolder(async (folder) => {
     let last: Response | null = null;
     const post = archivePart((response) => last = response as Response | null);

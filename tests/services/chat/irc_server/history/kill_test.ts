@@ -9,6 +9,7 @@ import { TestLog } from "../../../../support/services.ts";
 import { TestScheduler } from "../../../../support/scheduler.ts";
 import { withFolder } from "../../../../support/temporary.ts";
 import { groupOf } from "./support.ts";
+import { THOROUGH } from "../../../../support/level.ts";
 
 const FILES = ["history.db", "history.db-wal", "history.journal1", "history.journal2"];
 const JOURNALS = /journal/;
@@ -146,7 +147,7 @@ async function play(list: readonly Step[], folder: string, withKills: boolean): 
   return logsIn(run.folder);
 }
 
-Deno.test("a kill at any moment loses nothing, and does nothing twice", () =>
+Deno.test("a kill at any moment loses nothing, and does nothing twice", THOROUGH, () =>
   withFolder(async (folder) => {
     let number = 0;
     await fc.assert(

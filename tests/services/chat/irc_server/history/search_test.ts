@@ -257,7 +257,7 @@ function manyAppends(): Operation[] {
   });
 }
 
-Deno.test("a history from before the index is searched at once, and indexed in steps", () =>
+Deno.test("a history from before the index is searched at once, and indexed in steps", THOROUGH, () =>
   withFolder((folder) => {
     const path = join(folder, "history.db");
     const before = new ArchiveFile(path);
