@@ -124,19 +124,23 @@ Deno.test("a body of GET whose length is not declared is refused with an answer"
   assert.match(await ask(`GET / ${head}Content-Length: 5\r\n\r\nhello`), /\r\n\r\nanswered$/);
 });
 
-Deno.test("an endless body is not read either if another node answers the request", THOROUGH, () =>
-  withNodes(
-    () => new Response("refused", { status: 409 }),
-    async ({ front, seen }) => {
-      for (const framing of FRAMINGS) {
-        const head = `POST /far HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`;
-        const { sent, answer } = await sendEndlessly(front.port, head);
-        assert.ok(sent < 2 * BUFFERS, `${sent} bytes after ${head}`);
-        assert.match(answer, /^HTTP\/1\.1 409 /, head);
-      }
-      assert.equal(seen.far.length, FRAMINGS.length);
-    },
-  ));
+Deno.test(
+  "an endless body is not read either if another node answers the request",
+  THOROUGH,
+  () =>
+    withNodes(
+      () => new Response("refused", { status: 409 }),
+      async ({ front, seen }) => {
+        for (const framing of FRAMINGS) {
+          const head = `POST /far HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`;
+          const { sent, answer } = await sendEndlessly(front.port, head);
+          assert.ok(sent < 2 * BUFFERS, `${sent} bytes after ${head}`);
+          assert.match(answer, /^HTTP\/1\.1 409 /, head);
+        }
+        assert.equal(seen.far.length, FRAMINGS.length);
+      },
+    ),
+);
 
 Deno.test("a long body that is read to its end leaves the connection open", async () => {
   const lengths: number[] = [];

@@ -85,24 +85,28 @@ Deno.test("no two shapes share a name: the document would show one of them for b
   assert.deepEqual([...shapes].filter(([, found]) => found.size > 1), []);
 });
 
-Deno.test("every JSON body has an example that its schema accepts, and the page shows it", THOROUGH, async () => {
-  await withApi(async (api) => {
-    const document = await api.answer("GET /openapi.json") as Document;
-    const page = await (await api.send({ who: "guest", request: "GET /docs" })).text();
-    const bodies = endpointsOf(document).flatMap(({ method, path, requestBody }) =>
-      Object.entries(requestBody?.content ?? {})
-        .filter(([type]) => type === "application/json")
-        .map(([, content]) => ({ ...content, method, path }))
-    );
-    assert.ok(bodies.length > 10);
-    for (const { method, path, schema, example } of bodies) {
-      const result = validator(document, schema).safeParse(example);
-      assert.ok(result.success, `${method} ${path}: ${result.error}`);
-      const shown = JSON.stringify(example, null, 2).replaceAll('"', "&quot;");
-      assert.ok(page.includes(shown), `${method} ${path}`);
-    }
-  });
-});
+Deno.test(
+  "every JSON body has an example that its schema accepts, and the page shows it",
+  THOROUGH,
+  async () => {
+    await withApi(async (api) => {
+      const document = await api.answer("GET /openapi.json") as Document;
+      const page = await (await api.send({ who: "guest", request: "GET /docs" })).text();
+      const bodies = endpointsOf(document).flatMap(({ method, path, requestBody }) =>
+        Object.entries(requestBody?.content ?? {})
+          .filter(([type]) => type === "application/json")
+          .map(([, content]) => ({ ...content, method, path }))
+      );
+      assert.ok(bodies.length > 10);
+      for (const { method, path, schema, example } of bodies) {
+        const result = validator(document, schema).safeParse(example);
+        assert.ok(result.success, `${method} ${path}: ${result.error}`);
+        const shown = JSON.stringify(example, null, 2).replaceAll('"', "&quot;");
+        assert.ok(page.includes(shown), `${method} ${path}`);
+      }
+    });
+  },
+);
 
 Deno.test("a schema with a name is never null itself, so that others can extend it", async () => {
   await withApi(async (api) => {

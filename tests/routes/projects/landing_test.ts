@@ -448,40 +448,44 @@ const LOST_RIGHTS: readonly LostRight[] = [
   },
 ];
 
-Deno.test("a landing asked for by somebody who may no longer merge comes back at once, and the next goes on", THOROUGH, async (step) => {
-  for (const { what, ask, lose, reason } of LOST_RIGHTS) {
-    await step.step(`who lost ${what}`, async () => {
-      await withProject(async (test) => {
-        const { answer, api } = test;
-        const before = await trunkOf(test);
-        await protect(test);
-        const one = await approved(test, { name: "one" });
-        const two = await approved(test, { name: "two", path: "b.txt" });
-        const { as, named } = await ask(test);
-        const body = named === undefined ? {} : { agent_id: named };
-        const asked = as === undefined ? { body } : { as, body };
-        await answer(`POST /api/reviews/${one}/land`, asked);
-        await answer(`POST /api/reviews/${two}/land`, {});
-        const { candidate } = await landingOf(test, one, isTesting);
-        await lose(test);
-        const returned = await landingOf(test, one, isReturned);
-        assert.match(returned.reason ?? "", reason);
-        await report(test, candidate, "success");
-        const next = await landingOf(test, two, isTesting);
-        await report(test, next.candidate, "success");
-        await landingOf(test, two, isLanded);
-        const trunk = await trunkOf(test);
-        assert.deepEqual([trunk.uuid, trunk.parents[0]], [next.candidate, before.uuid]);
-        const { events } = await api.services.eventLog.read({
-          after: 0,
-          types: ["project.landing"],
+Deno.test(
+  "a landing asked for by somebody who may no longer merge comes back at once, and the next goes on",
+  THOROUGH,
+  async (step) => {
+    for (const { what, ask, lose, reason } of LOST_RIGHTS) {
+      await step.step(`who lost ${what}`, async () => {
+        await withProject(async (test) => {
+          const { answer, api } = test;
+          const before = await trunkOf(test);
+          await protect(test);
+          const one = await approved(test, { name: "one" });
+          const two = await approved(test, { name: "two", path: "b.txt" });
+          const { as, named } = await ask(test);
+          const body = named === undefined ? {} : { agent_id: named };
+          const asked = as === undefined ? { body } : { as, body };
+          await answer(`POST /api/reviews/${one}/land`, asked);
+          await answer(`POST /api/reviews/${two}/land`, {});
+          const { candidate } = await landingOf(test, one, isTesting);
+          await lose(test);
+          const returned = await landingOf(test, one, isReturned);
+          assert.match(returned.reason ?? "", reason);
+          await report(test, candidate, "success");
+          const next = await landingOf(test, two, isTesting);
+          await report(test, next.candidate, "success");
+          await landingOf(test, two, isLanded);
+          const trunk = await trunkOf(test);
+          assert.deepEqual([trunk.uuid, trunk.parents[0]], [next.candidate, before.uuid]);
+          const { events } = await api.services.eventLog.read({
+            after: 0,
+            types: ["project.landing"],
+          });
+          const told = events.filter(({ data }) => data["review"] === one).at(-1)?.data;
+          assert.deepEqual([told?.["status"], told?.["reason"]], ["returned", returned.reason]);
         });
-        const told = events.filter(({ data }) => data["review"] === one).at(-1)?.data;
-        assert.deepEqual([told?.["status"], told?.["reason"]], ["returned", returned.reason]);
       });
-    });
-  }
-});
+    }
+  },
+);
 
 Deno.test("what others lose, and whom the operator names, keep no landing from its branch", async () => {
   await withProject(async (test) => {

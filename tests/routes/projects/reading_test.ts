@@ -234,12 +234,16 @@ Deno.test("technotes, forum threads and attachments can be read", async () => {
   });
 });
 
-Deno.test("a repository with much to index is indexed in the background, and a search says so", THOROUGH, async () => {
-  await withProject(async (test) => {
-    const names = Array.from({ length: 2001 }, (_, number) => `file${number}.txt`);
-    await commitFiles(test, Object.fromEntries(names.map((name) => [name, "A zebra"])));
-    const search = () => test.answer("GET /api/search?q=zebra&kind=code");
-    const found = await asked(search, ({ is_complete }) => is_complete);
-    assert.equal(found.totals.code, 2001);
-  });
-});
+Deno.test(
+  "a repository with much to index is indexed in the background, and a search says so",
+  THOROUGH,
+  async () => {
+    await withProject(async (test) => {
+      const names = Array.from({ length: 2001 }, (_, number) => `file${number}.txt`);
+      await commitFiles(test, Object.fromEntries(names.map((name) => [name, "A zebra"])));
+      const search = () => test.answer("GET /api/search?q=zebra&kind=code");
+      const found = await asked(search, ({ is_complete }) => is_complete);
+      assert.equal(found.totals.code, 2001);
+    });
+  },
+);

@@ -10,18 +10,22 @@ import { cpuTimeOf } from "../../../support/cpu_time.ts";
 import { Fixture, put } from "./support/fixture.ts";
 import { THOROUGH } from "../../../support/level.ts";
 
-Deno.test("a folder of equal files is listed about as fast as one of different files", THOROUGH, () => {
-  using fixture = new Fixture();
-  const fill = (folder: string, text: (index: number) => string) =>
-    fixture.commit(Array.from({ length: 3000 }, (_, i) => put(`${folder}/${i}`, text(i))));
-  fill("equal", () => "");
-  const checkin = fill("different", (index) => `${index}`);
-  const time = (path: string) =>
-    cpuTimeOf(() => readTree(new Reader(fixture.repository), { checkin, path }));
-  const different = time("different");
-  const equal = time("equal");
-  assert.ok(equal < 300 + 4 * different, `${equal} ms and ${different} ms`);
-});
+Deno.test(
+  "a folder of equal files is listed about as fast as one of different files",
+  THOROUGH,
+  () => {
+    using fixture = new Fixture();
+    const fill = (folder: string, text: (index: number) => string) =>
+      fixture.commit(Array.from({ length: 3000 }, (_, i) => put(`${folder}/${i}`, text(i))));
+    fill("equal", () => "");
+    const checkin = fill("different", (index) => `${index}`);
+    const time = (path: string) =>
+      cpuTimeOf(() => readTree(new Reader(fixture.repository), { checkin, path }));
+    const different = time("different");
+    const equal = time("equal");
+    assert.ok(equal < 300 + 4 * different, `${equal} ms and ${different} ms`);
+  },
+);
 
 Deno.test("a comment on a ticket takes no longer for those before it", THOROUGH, () => {
   using fixture = new Fixture();

@@ -397,58 +397,67 @@ Deno.test("a kind that is closed is refused with its reason", () => {
   scene.push(RULES, page);
 });
 
-Deno.test("texts of a push obey the bounds of the API, and those from elsewhere are kept", THOROUGH, () => {
-  using scene = new Scene();
-  const { bobs } = scene;
-  const common = { date: NOW, user: "bob", mimetype: null, comment: null } as const;
-  const page = { kind: "wiki", title: "Home", parents: [], text: "x", ...common } as const;
-  const target = "a".repeat(40);
-  const ticket = (name: string, value: string): Artifact => ({
-    kind: "ticket",
-    ticket: target,
-    date: NOW,
-    user: "bob",
-    fields: [{ name, value, append: false }],
-  });
-  const attachment = (name: string): Artifact => (
-    { kind: "attachment", name, target, source: null, ...common }
-  );
-  const post = { kind: "forum", root: null, inReplyTo: null, text: "x", parents: [] } as const;
-  const of = (text: (length: number) => Artifact, most: number, what: RegExp) => {
-    scene.refuses(what, text(most + 1));
-    scene.push({ ...ADMIN, hasBounds: false }, text(most + 1));
-    scene.push(RULES, text(most));
-  };
-  of((length) => checkin(bobs, { comment: "c".repeat(length) }), 65_536, /comment has 65537/);
-  const named = (length: number) => tag("+", `sym-${"n".repeat(length)}`, bobs);
-  of((length) => control(named(length)), 200, /name of a tag has 201 characters, and may have 200/);
-  of((length) => control(tag("+", "note", bobs, "v".repeat(length))), 65_536, /value of the tag/);
-  of((length) => ({ ...page, comment: "c".repeat(length) }), 65_536, /its comment has 65537/);
-  of((length) => ticket("title", "t".repeat(length)), 500, /title has 501 .* may have 500/);
-  of((length) => ticket("icomment", "t".repeat(length)), 65_536, /icomment has 65537/);
-  of((length) => ticket("status", "t".repeat(length)), 200, /status has 201/);
-  of((length) => attachment("n".repeat(length)), 200, /its name has 201/);
-  of((length) => ({ ...post, title: "t".repeat(length), ...common }), 200, /its title has 201/);
-  scene.refuses(/title must be one line/, ticket("title", "[[[\n".repeat(20)));
-  for (const forging of ["\x1b", "\x85", "\u200b", "\u2028", "\u202e", "\u2066", "\ufeff"]) {
-    const text = `a${forging}b`;
-    scene.refuses(/title must be one line/, ticket("title", text));
-    scene.refuses(/title must be one line/, { ...post, title: text, ...common });
-    scene.refuses(/its name must be one line/, attachment(text));
-    scene.refuses(/name of a tag must be one line/, control(tag("+", `sym-${text}`, bobs)));
-    assert.equal(shownText(text, "title"), "a b");
-  }
-  for (const blank of ["", " ", "\u3000"]) {
-    scene.refuses(/title must not be empty/, ticket("title", blank));
-    scene.refuses(/name of a tag must not be empty/, control(tag("+", `sym-${blank}`, bobs)));
-  }
-  for (const unseen of ["\u200d", "\u3164"]) {
-    const expected = (what: string) => new RegExp(`${what} must have a character that can be seen`);
-    scene.refuses(expected("title"), ticket("title", unseen));
-    scene.refuses(expected("title"), { ...post, title: unseen, ...common });
-    scene.refuses(expected("its name"), attachment(unseen));
-    scene.refuses(expected("name of a tag"), control(tag("+", `sym-${unseen}`, bobs)));
-  }
-  scene.refuses(/branch has 201/, checkin(bobs, { tags: starting("b".repeat(201)) }));
-  scene.assertSound();
-});
+Deno.test(
+  "texts of a push obey the bounds of the API, and those from elsewhere are kept",
+  THOROUGH,
+  () => {
+    using scene = new Scene();
+    const { bobs } = scene;
+    const common = { date: NOW, user: "bob", mimetype: null, comment: null } as const;
+    const page = { kind: "wiki", title: "Home", parents: [], text: "x", ...common } as const;
+    const target = "a".repeat(40);
+    const ticket = (name: string, value: string): Artifact => ({
+      kind: "ticket",
+      ticket: target,
+      date: NOW,
+      user: "bob",
+      fields: [{ name, value, append: false }],
+    });
+    const attachment = (name: string): Artifact => (
+      { kind: "attachment", name, target, source: null, ...common }
+    );
+    const post = { kind: "forum", root: null, inReplyTo: null, text: "x", parents: [] } as const;
+    const of = (text: (length: number) => Artifact, most: number, what: RegExp) => {
+      scene.refuses(what, text(most + 1));
+      scene.push({ ...ADMIN, hasBounds: false }, text(most + 1));
+      scene.push(RULES, text(most));
+    };
+    of((length) => checkin(bobs, { comment: "c".repeat(length) }), 65_536, /comment has 65537/);
+    const named = (length: number) => tag("+", `sym-${"n".repeat(length)}`, bobs);
+    of(
+      (length) => control(named(length)),
+      200,
+      /name of a tag has 201 characters, and may have 200/,
+    );
+    of((length) => control(tag("+", "note", bobs, "v".repeat(length))), 65_536, /value of the tag/);
+    of((length) => ({ ...page, comment: "c".repeat(length) }), 65_536, /its comment has 65537/);
+    of((length) => ticket("title", "t".repeat(length)), 500, /title has 501 .* may have 500/);
+    of((length) => ticket("icomment", "t".repeat(length)), 65_536, /icomment has 65537/);
+    of((length) => ticket("status", "t".repeat(length)), 200, /status has 201/);
+    of((length) => attachment("n".repeat(length)), 200, /its name has 201/);
+    of((length) => ({ ...post, title: "t".repeat(length), ...common }), 200, /its title has 201/);
+    scene.refuses(/title must be one line/, ticket("title", "[[[\n".repeat(20)));
+    for (const forging of ["\x1b", "\x85", "\u200b", "\u2028", "\u202e", "\u2066", "\ufeff"]) {
+      const text = `a${forging}b`;
+      scene.refuses(/title must be one line/, ticket("title", text));
+      scene.refuses(/title must be one line/, { ...post, title: text, ...common });
+      scene.refuses(/its name must be one line/, attachment(text));
+      scene.refuses(/name of a tag must be one line/, control(tag("+", `sym-${text}`, bobs)));
+      assert.equal(shownText(text, "title"), "a b");
+    }
+    for (const blank of ["", " ", "\u3000"]) {
+      scene.refuses(/title must not be empty/, ticket("title", blank));
+      scene.refuses(/name of a tag must not be empty/, control(tag("+", `sym-${blank}`, bobs)));
+    }
+    for (const unseen of ["\u200d", "\u3164"]) {
+      const expected = (what: string) =>
+        new RegExp(`${what} must have a character that can be seen`);
+      scene.refuses(expected("title"), ticket("title", unseen));
+      scene.refuses(expected("title"), { ...post, title: unseen, ...common });
+      scene.refuses(expected("its name"), attachment(unseen));
+      scene.refuses(expected("name of a tag"), control(tag("+", `sym-${unseen}`, bobs)));
+    }
+    scene.refuses(/branch has 201/, checkin(bobs, { tags: starting("b".repeat(201)) }));
+    scene.assertSound();
+  },
+);

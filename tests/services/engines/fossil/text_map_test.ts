@@ -38,29 +38,36 @@ Deno.test("a map of texts holds what a Map does", () => {
   }));
 });
 
-Deno.test("a repository of files named by digits takes about as long as any other", THOROUGH, () => {
-  const times = (nameOf: (digits: string) => string) => {
-    using fixture = new Fixture();
-    const { repository } = fixture;
-    const names = COLLIDING.map(nameOf);
-    const reader = new Reader(repository);
-    const start = fixture.commit(names.map((name) => put(name, "")));
-    const taken = (work: () => unknown) => cpuTimeOf(() => void work());
-    return {
-      commit: taken(() => fixture.commit([put("c", "")])),
-      tree: taken(() => readTree(reader, {})),
-      merge: taken(() => {
-        const theirs = fixture.commit([put("b", "")], { parent: start, branch: "side" });
-        writeMerge(repository, { ...fixture.author(), ours: fixture.tip(), theirs });
-      }),
+Deno.test(
+  "a repository of files named by digits takes about as long as any other",
+  THOROUGH,
+  () => {
+    const times = (nameOf: (digits: string) => string) => {
+      using fixture = new Fixture();
+      const { repository } = fixture;
+      const names = COLLIDING.map(nameOf);
+      const reader = new Reader(repository);
+      const start = fixture.commit(names.map((name) => put(name, "")));
+      const taken = (work: () => unknown) => cpuTimeOf(() => void work());
+      return {
+        commit: taken(() => fixture.commit([put("c", "")])),
+        tree: taken(() => readTree(reader, {})),
+        merge: taken(() => {
+          const theirs = fixture.commit([put("b", "")], { parent: start, branch: "side" });
+          writeMerge(repository, { ...fixture.author(), ours: fixture.tip(), theirs });
+        }),
+      };
     };
-  };
-  const usual = times((digits) => `a${digits}`);
-  const digits = times((name) => name);
-  for (const what of ["commit", "tree", "merge"] as const) {
-    assert.ok(digits[what] < 100 + 2 * usual[what], `${what}: ${digits[what]}, ${usual[what]} ms`);
-  }
-});
+    const usual = times((digits) => `a${digits}`);
+    const digits = times((name) => name);
+    for (const what of ["commit", "tree", "merge"] as const) {
+      assert.ok(
+        digits[what] < 100 + 2 * usual[what],
+        `${what}: ${digits[what]}, ${usual[what]} ms`,
+      );
+    }
+  },
+);
 
 Deno.test("lines and definitions of digits are compared about as fast as any other", () => {
   using fixture = new Fixture();

@@ -233,22 +233,26 @@ hostile("hostile pushes: logins", (scene) => {
   ];
 });
 
-Deno.test("a body that is a bomb, garbage or of another type is refused before it is unpacked", THOROUGH, async () => {
-  await HostileScene.run(async (scene) => {
-    const bomb = packBlob(new Uint8Array(8 * 1024 * 1024));
-    const declares = (length: number) => {
-      const body = bomb.slice();
-      new DataView(body.buffer).setUint32(0, length);
-      return body;
-    };
-    const garbage = encodeUtf8("\0\0\0\x10garbage that is no zlib stream");
-    for (const body of [declares(0xffff_fff0), declares(16), garbage, new Uint8Array(3)]) {
-      assert.match(await scene.sendBody(body), /^200 error /);
-    }
-    assert.match(await scene.sendBody(encodeUtf8("push a b\n"), "application/json"), /^4\d\d /);
-    await scene.honest(scene.checkin(scene.feature));
-  });
-});
+Deno.test(
+  "a body that is a bomb, garbage or of another type is refused before it is unpacked",
+  THOROUGH,
+  async () => {
+    await HostileScene.run(async (scene) => {
+      const bomb = packBlob(new Uint8Array(8 * 1024 * 1024));
+      const declares = (length: number) => {
+        const body = bomb.slice();
+        new DataView(body.buffer).setUint32(0, length);
+        return body;
+      };
+      const garbage = encodeUtf8("\0\0\0\x10garbage that is no zlib stream");
+      for (const body of [declares(0xffff_fff0), declares(16), garbage, new Uint8Array(3)]) {
+        assert.match(await scene.sendBody(body), /^200 error /);
+      }
+      assert.match(await scene.sendBody(encodeUtf8("push a b\n"), "application/json"), /^4\d\d /);
+      await scene.honest(scene.checkin(scene.feature));
+    });
+  },
+);
 
 Deno.test("shunned content is passed over, because honest clients may still have it", async () => {
   await HostileScene.run(async (scene) => {

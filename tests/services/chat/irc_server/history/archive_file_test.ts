@@ -124,27 +124,31 @@ function logsIn(path: string) {
   };
 }
 
-Deno.test("Changes of one transaction do the same as one transaction for each", THOROUGH, () =>
-  withFolder((folder) => {
-    let run = 0;
-    fc.assert(
-      fc.property(fc.array(changes, { maxLength: 12 }), (list) => {
-        const [together, alone] = ["together", "alone"].map((name) =>
-          join(folder, `${name}-${run}.db`)
-        );
-        run++;
-        const operations = list.map(operationOf);
-        const one = new ArchiveFile(together ?? fail());
-        one.write(operations);
-        one.close();
-        const other = new ArchiveFile(alone ?? fail());
-        for (const operation of operations) other.write([operation]);
-        other.close();
-        const { logs, entries } = logsIn(together ?? fail());
-        assert.deepEqual({ logs, entries }, logsIn(alone ?? fail()));
-        for (const { records, found } of logs) assert.equal(records, found);
-      }),
-      { numRuns: 60 },
-    );
-    return Promise.resolve();
-  }));
+Deno.test(
+  "Changes of one transaction do the same as one transaction for each",
+  THOROUGH,
+  () =>
+    withFolder((folder) => {
+      let run = 0;
+      fc.assert(
+        fc.property(fc.array(changes, { maxLength: 12 }), (list) => {
+          const [together, alone] = ["together", "alone"].map((name) =>
+            join(folder, `${name}-${run}.db`)
+          );
+          run++;
+          const operations = list.map(operationOf);
+          const one = new ArchiveFile(together ?? fail());
+          one.write(operations);
+          one.close();
+          const other = new ArchiveFile(alone ?? fail());
+          for (const operation of operations) other.write([operation]);
+          other.close();
+          const { logs, entries } = logsIn(together ?? fail());
+          assert.deepEqual({ logs, entries }, logsIn(alone ?? fail()));
+          for (const { records, found } of logs) assert.equal(records, found);
+        }),
+        { numRuns: 60 },
+      );
+      return Promise.resolve();
+    }),
+);

@@ -147,20 +147,27 @@ async function play(list: readonly Step[], folder: string, withKills: boolean): 
   return logsIn(run.folder);
 }
 
-Deno.test("a kill at any moment loses nothing, and does nothing twice", THOROUGH, () =>
-  withFolder(async (folder) => {
-    let number = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(steps, { maxLength: 40 }), async (list) => {
-        const [killed, whole] = [join(folder, `${number}-killed`), join(folder, `${number}-whole`)];
-        number++;
-        Deno.mkdirSync(join(killed, "0"), { recursive: true });
-        Deno.mkdirSync(join(whole, "0"), { recursive: true });
-        assert.deepEqual(await play(list, killed, true), await play(list, whole, false));
-      }),
-      { numRuns: 60 },
-    );
-  }));
+Deno.test(
+  "a kill at any moment loses nothing, and does nothing twice",
+  THOROUGH,
+  () =>
+    withFolder(async (folder) => {
+      let number = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(steps, { maxLength: 40 }), async (list) => {
+          const [killed, whole] = [
+            join(folder, `${number}-killed`),
+            join(folder, `${number}-whole`),
+          ];
+          number++;
+          Deno.mkdirSync(join(killed, "0"), { recursive: true });
+          Deno.mkdirSync(join(whole, "0"), { recursive: true });
+          assert.deepEqual(await play(list, killed, true), await play(list, whole, false));
+        }),
+        { numRuns: 60 },
+      );
+    }),
+);
 
 Deno.test("after a kill, times go on from what only the journal has, and it is emptied", () =>
   withFolder(async (folder) => {

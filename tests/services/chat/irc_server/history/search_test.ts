@@ -257,46 +257,50 @@ function manyAppends(): Operation[] {
   });
 }
 
-Deno.test("a history from before the index is searched at once, and indexed in steps", THOROUGH, () =>
-  withFolder((folder) => {
-    const path = join(folder, "history.db");
-    const before = new ArchiveFile(path);
-    before.write(manyAppends());
-    before.close();
-    {
-      using database = new DatabaseSync(path);
-      for (const table of ["last_change", "search_postings", "search_segments"]) {
-        database.exec(`DROP TABLE ${table}`);
+Deno.test(
+  "a history from before the index is searched at once, and indexed in steps",
+  THOROUGH,
+  () =>
+    withFolder((folder) => {
+      const path = join(folder, "history.db");
+      const before = new ArchiveFile(path);
+      before.write(manyAppends());
+      before.close();
+      {
+        using database = new DatabaseSync(path);
+        for (const table of ["last_change", "search_postings", "search_segments"]) {
+          database.exec(`DROP TABLE ${table}`);
+        }
+        database.exec("ALTER TABLE targets DROP COLUMN trimmed; PRAGMA user_version = 2");
       }
-      database.exec("ALTER TABLE targets DROP COLUMN trimmed; PRAGMA user_version = 2");
-    }
-    const file = new ArchiveFile(path);
-    const seek = () => {
-      const every = findAll(file, "#a", "of many", 1000);
-      assert.equal(every.length, MANY - 1);
-      assert.deepEqual(every.slice(0, 2), [`id-${MANY - 1}`, `id-${MANY - 2}`]);
-      assert.deepEqual(findAll(file, "#a", "needle", 50), ["id-7"]);
-      assert.deepEqual(
-        findAll(file, "#a", "from:agent1 7", 50),
-        findAll(file, "#a", "7 from:AGENT1", 9),
-      );
-      assert.deepEqual(findAll(file, "#a", "nowhere", 50), []);
-    };
-    const indexed: unknown[] = [];
-    seek();
-    while (file.isIndexBehind) {
-      file.indexMore();
+      const file = new ArchiveFile(path);
+      const seek = () => {
+        const every = findAll(file, "#a", "of many", 1000);
+        assert.equal(every.length, MANY - 1);
+        assert.deepEqual(every.slice(0, 2), [`id-${MANY - 1}`, `id-${MANY - 2}`]);
+        assert.deepEqual(findAll(file, "#a", "needle", 50), ["id-7"]);
+        assert.deepEqual(
+          findAll(file, "#a", "from:agent1 7", 50),
+          findAll(file, "#a", "7 from:AGENT1", 9),
+        );
+        assert.deepEqual(findAll(file, "#a", "nowhere", 50), []);
+      };
+      const indexed: unknown[] = [];
       seek();
-      using database = new DatabaseSync(path, { readOnly: true });
-      const { count } =
-        database.prepare("SELECT sum(length(places) / 4) AS count FROM search_segments").get() ??
-          {};
-      indexed.push(count);
-    }
-    assert.deepEqual(indexed.slice(0, 2), [2048, 4096]);
-    file.close();
-    return Promise.resolve();
-  }));
+      while (file.isIndexBehind) {
+        file.indexMore();
+        seek();
+        using database = new DatabaseSync(path, { readOnly: true });
+        const { count } =
+          database.prepare("SELECT sum(length(places) / 4) AS count FROM search_segments").get() ??
+            {};
+        indexed.push(count);
+      }
+      assert.deepEqual(indexed.slice(0, 2), [2048, 4096]);
+      file.close();
+      return Promise.resolve();
+    }),
+);
 
 Deno.test("an answer looks at a limited number of messages, and tells where it stopped", () =>
   withFolder((folder) => {
