@@ -1,4 +1,5 @@
 import { Invalid } from "../../kernel/errors.ts";
+import { firstIndex } from "../../kernel/first_index.ts";
 
 /** The common properties of messages. */
 export interface LoggedMessage {
@@ -335,15 +336,8 @@ export class MessageLog<Message extends LoggedMessage> {
   }
 
   #positionAfterTime(microseconds: number): number {
-    let low = 0;
-    let high = this.size;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const entry = this.#entries.at(middle) as Placed<Message>;
-      if (entry.microseconds > microseconds) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    const at = (index: number) => this.#entries.at(index) as Placed<Message>;
+    return firstIndex(this.size, (index) => at(index).microseconds > microseconds);
   }
 
   /** A failing follower must not keep a message from the others. */

@@ -3,6 +3,7 @@ import { Conflict, NotFound } from "../../kernel/errors.ts";
 import type { Account, AccountDirectory } from "../identity/mod.ts";
 import { type ChannelStatus, foldCase } from "../../engines/irc/mod.ts";
 import type { AgentWork } from "../work_states.ts";
+import { firstIndex } from "../../kernel/first_index.ts";
 
 /** How many messages an agent may send: `burst` at once, then `messages_per_second`. */
 export interface AgentRate {
@@ -246,14 +247,7 @@ export class AgentRows {
 
   /** The number of records up to a folded nick, inclusive. */
   #placeAfter(folded: string): number {
-    let low = 0;
-    let high = this.#sorted.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const placed = this.#sorted[middle] as Placed;
-      if (placed.folded <= folded) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const { length } = this.#sorted;
+    return firstIndex(length, (index) => (this.#sorted[index] as Placed).folded > folded);
   }
 }

@@ -2,6 +2,7 @@ import { FossilError } from "../error.ts";
 import type { Database } from "./database.ts";
 import type { ContentStore } from "./store.ts";
 import type { StoredArtifact } from "./store_types.ts";
+import { firstIndex } from "../../../kernel/first_index.ts";
 
 /** An artifact with its bytes, or with the reason why they are not available. */
 export type WalkedArtifact =
@@ -104,20 +105,10 @@ export class DeltaTree {
 
   /** Artifacts that are stored as deltas of this one, by row. */
   dependents(rid: number): Float64Array {
-    const start = this.#lowerBound(rid);
+    const start = firstIndex(this.#sources.length, (index) => this.#sources[index]! >= rid);
     let end = start;
     while (this.#sources[end] === rid) end++;
     return this.#rids.subarray(start, end);
-  }
-
-  #lowerBound(source: number): number {
-    let [low, high] = [0, this.#sources.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#sources[middle]! < source) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }
 

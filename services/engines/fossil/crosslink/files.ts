@@ -1,3 +1,4 @@
+import { firstIndex } from "../../../kernel/first_index.ts";
 import type { Artifact, FileCard, FileMode, Manifest } from "../artifact/mod.ts";
 import { compareUtf8 } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
@@ -27,13 +28,8 @@ class CardIndex {
 
   /** Index of the first card whose name is not before `name`. */
   placeOf(name: string): number {
-    let [low, high] = [0, this.cards.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (compareUtf8(this.cards[middle]!.name, name) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const { cards } = this;
+    return firstIndex(cards.length, (index) => compareUtf8(cards[index]!.name, name) >= 0);
   }
 
   /** The cards below a folder. */

@@ -2,6 +2,7 @@ import { readDiff } from "./diff.ts";
 import type { Reader } from "./reader.ts";
 import type { FileDiff } from "./shapes.ts";
 import { TextMap, TextSet } from "../text/mod.ts";
+import { firstIndex } from "../../../kernel/first_index.ts";
 
 /** A line of a file, from 1. */
 export interface LinePlace {
@@ -69,12 +70,6 @@ class FileChange {
 
   /** The last hunk that begins at a line or before; -1 for none. */
   #lastHunk(line: number): number {
-    let [low, high] = [0, this.#hunks.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#hunks[middle]?.from ?? Infinity) <= line) low = middle + 1;
-      else high = middle;
-    }
-    return low - 1;
+    return firstIndex(this.#hunks.length, (index) => this.#hunks[index]!.from > line) - 1;
   }
 }

@@ -1,4 +1,5 @@
 /** The files of check-ins. */
+import { firstIndex } from "../../../kernel/first_index.ts";
 import { type FileCard, findFileCard, type Manifest } from "../artifact/mod.ts";
 import { compareUtf8 } from "../codec/mod.ts";
 import { filesOf } from "../crosslink/mod.ts";
@@ -27,13 +28,7 @@ export function treeOf(reader: Reader, rid: number): readonly FileCard[] {
 
 /** Index of the first file whose name is not before `name`. */
 function lowerBound(files: readonly FileCard[], name: string): number {
-  let [low, high] = [0, files.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (compareUtf8(files[middle]!.name, name) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstIndex(files.length, (index) => compareUtf8(files[index]!.name, name) >= 0);
 }
 
 /** Files below a folder (all for ""), in order. */

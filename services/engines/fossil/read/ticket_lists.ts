@@ -1,4 +1,5 @@
 /** Lists of tickets: filtered, searched and sorted. */
+import { firstIndex } from "../../../kernel/first_index.ts";
 import type { TICKET_ORDERS } from "./bounds.ts";
 import { shownText } from "../artifact/mod.ts";
 import { readTicketClosing } from "../content/mod.ts";
@@ -161,13 +162,8 @@ function ticketOrder(reader: Reader): readonly OrderedTicket[] {
       );
       const kept = value.filter(({ uuid }) => !changed.has(uuid));
       for (const ticket of fresh) {
-        let [low, high] = [0, kept.length];
-        while (low < high) {
-          const middle = (low + high) >> 1;
-          if (isNewer(kept[middle]!, ticket)) low = middle + 1;
-          else high = middle;
-        }
-        kept.splice(low, 0, ticket);
+        const place = firstIndex(kept.length, (index) => !isNewer(kept[index]!, ticket));
+        kept.splice(place, 0, ticket);
       }
       return sizedTickets(kept);
     },

@@ -1,3 +1,4 @@
+import { firstIndex } from "../../../kernel/first_index.ts";
 import { parseDate, toJulianDay } from "../codec/mod.ts";
 import type { SqlValue } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
@@ -243,14 +244,12 @@ function updatedRows(
   ];
   const of = `objid IN (SELECT value FROM json_each(?)) AND (${where})`;
   for (const { objid, mtime } of selected(reader, of, [JSON.stringify(touched), ...values])) {
-    let [low, high] = [0, rids.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const other = db.value<number>("SELECT mtime FROM event WHERE objid=?", rids[middle]!) ?? 0;
-      if (other > mtime || (other === mtime && rids[middle]! > objid)) low = middle + 1;
-      else high = middle;
-    }
-    rids.splice(low, 0, objid);
+    const place = firstIndex(rids.length, (index) => {
+      const rid = rids[index]!;
+      const other = db.value<number>("SELECT mtime FROM event WHERE objid=?", rid) ?? 0;
+      return other < mtime || (other === mtime && rid < objid);
+    });
+    rids.splice(place, 0, objid);
   }
   return Int32Array.from(rids);
 }

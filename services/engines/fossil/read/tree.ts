@@ -1,3 +1,4 @@
+import { firstIndex } from "../../../kernel/first_index.ts";
 import type { FileCard } from "../artifact/mod.ts";
 import { FossilError } from "../error.ts";
 import { compareUtf8 } from "../codec/mod.ts";
@@ -104,7 +105,11 @@ function listChanged(reader: Reader, before: Listed, rid: number, wanted: Wanted
   const entries: TreeEntry[] = [];
   let next = 0;
   for (const place of [...places].sort(compareUtf8)) {
-    const start = lowerBound(before.entries, place, next);
+    const start = firstIndex(
+      before.entries.length,
+      (index) => compareUtf8(placeOf(before.entries[index]!), place) >= 0,
+      next,
+    );
     for (; next < start; next++) entries.push(before.entries[next]!);
     const known = before.entries[next];
     const isKnown = known !== undefined && placeOf(known) === place;
@@ -126,17 +131,6 @@ function listChanged(reader: Reader, before: Listed, rid: number, wanted: Wanted
 /** What sorts an entry among others: where its files stand in the byte order of their paths. */
 function placeOf({ name, type }: TreeEntry): string {
   return type === "dir" ? `${name}/` : name;
-}
-
-/** Index of the first entry from `low` on whose place is not before `place`. */
-function lowerBound(entries: readonly TreeEntry[], place: string, low: number): number {
-  let high = entries.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (compareUtf8(placeOf(entries[middle]!), place) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** @param named gets the rows of the check-ins that the entries name */

@@ -27,8 +27,7 @@ export class LongUpdate extends Error {}
 /** The state of the repository that the index covers. */
 interface State {
   readonly version: string;
-  /** Identity of the repository, the fields of its tickets, and its last rebuild: that may have
-   * deleted what was shunned. */
+  /** Identity of the repository, the fields of its tickets, and its last rebuild, which deletes. */
   readonly repository: string;
   /** Last indexed row, and its hash: another hash means another history. */
   readonly lastRid: number;

@@ -1,6 +1,7 @@
 import type { DeltaParts } from "../codec/mod.ts";
 import { IntList } from "./int_list.ts";
 import type { LineIds, Lines } from "./line_ids.ts";
+import { firstIndex } from "../../../kernel/first_index.ts";
 
 const NEWLINE = 0x0a;
 const FIRST_BYTES = 256;
@@ -96,11 +97,5 @@ export class LinePatch implements DeltaParts {
 
 /** The index of the last of rising numbers that is not above a limit; the first is not. */
 export function lastUntil(numbers: Int32Array, limit: number): number {
-  let [low, high] = [1, numbers.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (numbers[middle]! <= limit) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
+  return firstIndex(numbers.length, (index) => numbers[index]! > limit, 1) - 1;
 }

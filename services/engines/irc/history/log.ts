@@ -2,6 +2,7 @@
 
 import type { Outbound } from "../outbound.ts";
 import type { HistoryKind } from "./store.ts";
+import { firstIndex } from "../../../kernel/first_index.ts";
 
 const FIRST_CAPACITY = 4;
 
@@ -78,13 +79,7 @@ export class Log {
 
   /** The index of the first entry that is not older than a time. */
   firstSince(time: number): number {
-    let [low, high] = [0, this.#length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.at(middle)?.time ?? time) < time) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstIndex(this.#length, (index) => (this.at(index)?.time ?? time) >= time);
   }
 
   /** The capacity is a power of two. */
