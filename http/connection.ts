@@ -1,5 +1,6 @@
 import type { Principal } from "../services/people/identity/mod.ts";
 import { giveBack, PART_BYTES } from "../services/kernel/held_bytes.ts";
+import { Pauses } from "../services/kernel/pieces.ts";
 import { addressNetwork } from "../services/engines/irc/mod.ts";
 
 /**
@@ -258,6 +259,7 @@ export class PacedBody {
   #rest: Uint8Array<ArrayBuffer> | null = null;
   #chunk: Uint8Array<ArrayBuffer> | null = null;
   #heldSince: number | null = null;
+  readonly #pauses = new Pauses();
 
   /** @param clock the time in milliseconds, from any starting point */
   constructor(body: ReadableStream<Uint8Array<ArrayBuffer>>, clock: { readonly now: number }) {
@@ -281,6 +283,7 @@ export class PacedBody {
     controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>,
   ): Promise<void> {
     this.#heldSince = null;
+    if (this.#pauses.isDue) await this.#pauses.pause();
     const part = this.#rest ?? await this.#readChunk();
     this.#heldSince = this.#clock.now;
     if (part === undefined) return controller.close();
