@@ -18,7 +18,7 @@ export function shun(db: Database, hash: string, reason = ""): void {
 
 /** Deletes the shunned artifacts; their deltas become full text first, or phantoms if unreadable. */
 export function dropShunned(db: Database, store: ContentStore): void {
-  drop(db, store, "SELECT rid FROM blob JOIN shun USING(uuid)");
+  drop(db, store, "SELECT rid FROM shun CROSS JOIN blob USING(uuid)");
 }
 
 /**
@@ -28,7 +28,7 @@ export function dropShunned(db: Database, store: ContentStore): void {
  * @returns their names
  */
 export function dropPrivate(db: Database, store: ContentStore): string[] {
-  const privates = "FROM blob JOIN private USING(rid) WHERE size>=0";
+  const privates = "FROM private CROSS JOIN blob USING(rid) WHERE size>=0";
   const rows = db.rows<{ uuid: string }>(`SELECT uuid ${privates} ORDER BY rid`);
   drop(db, store, `SELECT rid ${privates}`);
   return rows.map(({ uuid }) => uuid);
