@@ -167,9 +167,7 @@ export class ProjectOperation<
     if (outcome instanceof FileRead) return await repositories.read(project, outcome.read);
     if (!(outcome instanceof RepositoryRead)) return valueOf(outcome);
     const { answer, dependence } = outcome;
-    const { content } = await repositories.answers
-      .get(project, this.keyOf(input), answer, dependence);
-    return JSON.parse(new TextDecoder().decode(content.bytes));
+    return await repositories.answers.value(project, this.keyOf(input), answer, dependence);
   }
 }
 
