@@ -291,9 +291,11 @@ export class PacedBody {
     controller.enqueue(part.subarray(0, PART_BYTES));
   }
 
-  /** The next chunk, which belongs to its reader; the runtime has taken the one before. */
+  /** The next chunk; the runtime has taken the one before. */
   async #readChunk(): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    if (this.#chunk !== null) giveBack(this.#chunk);
+    const taken = this.#chunk;
+    // A chunk belongs to its reader; but others may use the rest of its buffer.
+    if (taken !== null && taken.length === taken.buffer.byteLength) giveBack(taken);
     this.#chunk = null;
     const { value } = await this.#reader.read();
     this.#chunk = value ?? null;
