@@ -3,17 +3,23 @@ import { Unavailable } from "./errors.ts";
 import { BoundedQueue, type BoundedQueueOptions } from "./bounded_queue.ts";
 
 /** What is used of a worker, which calls `serveCalls`. A process can be one, too. */
-export type WorkerPort = Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror">;
+export interface WorkerPort
+  extends Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror"> {
+  /** Tells a worker that shares no memory which call is to end. */
+  cancel?(call: number): void;
+  /** The processor time of a worker that is a process so far, in milliseconds. */
+  computed?(): number;
+}
 
 /** To a worker: once how it is set up, when it is ready, and then one call after the other. */
 export type ToWorker =
   | {
     readonly kind: "open";
     readonly setup: unknown;
-    /** One Int32: not 0 while the running call is to end. */
-    readonly cancelled: SharedArrayBuffer;
+    /** One Int32: the number of the call that is to end; null if no memory is shared. */
+    readonly cancelled: SharedArrayBuffer | null;
   }
-  | { readonly kind: "call"; readonly request: unknown };
+  | { readonly kind: "call"; readonly number: number; readonly request: unknown };
 
 /** From a worker: that it is ready; for each call, any number of `progress`, then one of the others. */
 export type FromWorker =
@@ -61,8 +67,8 @@ interface WorkerPoolOptions<Request> {
   readonly onRan?: (key: string, ms: number) => void;
   /**
    * The processor time of this program so far, in milliseconds. If it is given, the limit of a call is
-   * of this time: by the clock, it may take 20 seconds longer, because a busy machine has no core for
-   * it. Other threads count too, so it may compute for less.
+   * of this time, or that of the worker's process: by the clock, it may take 20 seconds longer, because
+   * a busy machine has no core for it. Other threads count too, so it may compute for less.
    */
   readonly computed?: () => number;
   /** Milliseconds by any clock. */
@@ -99,8 +105,8 @@ interface Call<Request, Answer> extends WorkerCallOptions<Answer> {
 interface RunningCall<Request, Answer> {
   readonly call: Call<Request, Answer>;
   readonly since: number;
-  /** The processor time when it began. */
-  readonly computed: number;
+  /** The processor time since it began; infinite if nobody measures it. */
+  readonly computed: () => number;
   cancelLimit: () => void;
   /** Ends the patience of those that wait; null while there are none. */
   patience: ReturnType<typeof setTimeout> | null;
@@ -110,7 +116,10 @@ interface RunningCall<Request, Answer> {
 
 interface PooledWorker<Request, Answer> {
   readonly port: WorkerPort;
-  readonly cancelled: Int32Array<SharedArrayBuffer>;
+  /** Null if it shares no memory. */
+  readonly cancelled: Int32Array<SharedArrayBuffer> | null;
+  /** How many calls it has got. */
+  calls: number;
   isReady: boolean;
   running: RunningCall<Request, Answer> | null;
   /** The last call that it makes, once it has made the present one. */
@@ -228,8 +237,8 @@ export class WorkerPool<Request, Answer> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const end = () => resolve();
     worker.last = { request, key: "", resolve: end, reject: end, onAbort: NOTHING };
-    Atomics.store(worker.cancelled, 0, 1);
     if (worker.running === null) this.#advanceLast(worker);
+    else cancelRunning(worker);
     const cancelLimit = this.#after(limitMs, () => this.#fail(worker, "It is closed"));
     await promise;
     cancelLimit();
@@ -253,7 +262,7 @@ export class WorkerPool<Request, Answer> {
     if (this.#waiting.delete(call, call.key)) return call.reject(call.signal?.reason);
     const worker = this.#workers.values().find(({ running }) => running?.call === call);
     if (worker === undefined) return;
-    if (this.#options.cancelEnds !== true) return void Atomics.store(worker.cancelled, 0, 1);
+    if (this.#options.cancelEnds !== true) return cancelRunning(worker);
     this.#remove(worker);
     call.reject(call.signal?.reason);
     this.#advance();
@@ -292,9 +301,9 @@ export class WorkerPool<Request, Answer> {
   /** Returns whether the worker takes the call. */
   #run(worker: PooledWorker<Request, Answer>, call: Call<Request, Answer>): boolean {
     const { request, limitMs = null, transfer = [] } = call;
-    Atomics.store(worker.cancelled, 0, 0);
+    const number = ++worker.calls;
     try {
-      worker.port.postMessage({ kind: "call", request } satisfies ToWorker, transfer);
+      worker.port.postMessage({ kind: "call", number, request } satisfies ToWorker, transfer);
     } catch (error) {
       reject(call, error);
       return false;
@@ -302,7 +311,7 @@ export class WorkerPool<Request, Answer> {
     const running: RunningCall<Request, Answer> = {
       call,
       since: this.#now(),
-      computed: this.#options.computed?.() ?? 0,
+      computed: this.#stopwatch(worker.port),
       cancelLimit: NOTHING,
       patience: null,
       isMoving: false,
@@ -318,7 +327,7 @@ export class WorkerPool<Request, Answer> {
     running: RunningCall<Request, Answer>,
     { limitMs, afterMs }: { readonly limitMs: number; readonly afterMs: number },
   ): void {
-    const { computed, onStuck } = this.#options;
+    const { onStuck, computed } = this.#options;
     const { request, key } = running.call;
     running.cancelLimit = this.#after(afterMs, () => {
       const left = computed === undefined ? 0 : limitMs - this.#usedBy(running);
@@ -333,9 +342,16 @@ export class WorkerPool<Request, Answer> {
 
   /** Most milliseconds that a running call can have computed so far. */
   #usedBy({ since, computed }: RunningCall<Request, Answer>): number {
-    const byClock = this.#now() - since;
-    const now = this.#options.computed?.();
-    return now === undefined ? byClock : Math.min(byClock, now - computed);
+    return Math.min(this.#now() - since, computed());
+  }
+
+  /** Returns what tells the processor time from now on. */
+  #stopwatch(port: WorkerPort): () => number {
+    const { computed } = this.#options;
+    if (computed === undefined) return () => Infinity;
+    const read = () => port.computed?.() ?? computed();
+    const before = read();
+    return () => read() - before;
   }
 
   /** Starts a worker. If none can start and there is no other, a call is refused. */
@@ -348,10 +364,13 @@ export class WorkerPool<Request, Answer> {
       if (call !== undefined) reject(call, error);
       return false;
     }
-    const cancelled = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const cancelled = port.cancel === undefined
+      ? new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+      : null;
     const worker: PooledWorker<Request, Answer> = {
       port,
       cancelled,
+      calls: 0,
       isReady: false,
       running: null,
       last: null,
@@ -372,7 +391,7 @@ export class WorkerPool<Request, Answer> {
 
   /** Has a running call move once its time is up, if it may and others wait. */
   #losePatience(worker: PooledWorker<Request, Answer>): void {
-    const { running, cancelled } = worker;
+    const { running } = worker;
     if ((running?.call.move ?? null) === null || running === null) return;
     if (running.patience !== null || this.#waiting.size === 0) return;
     const { patienceMs = 0 } = this.#options;
@@ -382,14 +401,14 @@ export class WorkerPool<Request, Answer> {
       running.patience = null;
       if (this.#waiting.size === 0) return;
       running.isMoving = true;
-      Atomics.store(cancelled, 0, 1);
+      cancelRunning(worker);
     }, Math.max(0, running.since + patienceMs - this.#now()));
   }
 
   #receive(worker: PooledWorker<Request, Answer>, message: FromWorker): void {
     if (message.kind === "ready") {
       const { setup = null } = this.#options;
-      const cancelled = worker.cancelled.buffer;
+      const cancelled = worker.cancelled?.buffer ?? null;
       worker.isReady = true;
       worker.cancelEnd();
       worker.port.postMessage({ kind: "open", setup, cancelled } satisfies ToWorker);
@@ -456,6 +475,11 @@ export class WorkerPool<Request, Answer> {
   }
 }
 
+function cancelRunning({ port, cancelled, calls }: Pick<PooledWorker<unknown, unknown>, "port" | "cancelled" | "calls">): void {
+  if (cancelled !== null) Atomics.store(cancelled, 0, calls);
+  port.cancel?.(calls);
+}
+
 function reject<Request, Answer>(call: Call<Request, Answer>, error: unknown): void {
   call.signal?.removeEventListener("abort", call.onAbort);
   call.reject(error);
@@ -506,8 +530,6 @@ export class Watchdog {
     clearTimeout(this.#timer);
   }
 }
-
-/** Threads that start while the process runs. */
 
 /** File descriptors that must be free before a thread starts; the runtime opens six for it. */
 const THREAD_FILES = 16;

@@ -107,7 +107,9 @@ export async function startServices(
   if (bridge !== null) started.defer(() => bridge.stop());
   irc.attach(bridge);
   const slots = makeSlots(config, people.agents);
-  const hosting = await openHosting({ ...hostingOptionsOf(stores, irc, bridge), slots }, started);
+  const { http = null, startsProcesses = false } = options;
+  const hostingOptions = { ...hostingOptionsOf(stores, irc, bridge), slots, startsProcesses };
+  const hosting = await openHosting(hostingOptions, started);
   // Both enter channels, and only now is known which of them are closed.
   people.virtualUsers.restore();
   bridge?.start();
@@ -121,7 +123,6 @@ export async function startServices(
   );
   const haltNotices = makeHaltNotices(stores, irc, bridge);
   started.defer(() => haltNotices.close());
-  const { http = null } = options;
   const figures = openFigures(stores, irc, { ...models, bridge, hosting, http }, started);
   const { status } = figures;
   const running = bridge === null ? null : await startBots(

@@ -91,7 +91,7 @@ class RepositoryWorker {
   }
 
   async #run(request: JobRequest & { kind: "run" }, call: ServedCall): Promise<unknown> {
-    const { path, operation, input, limitMs, hashing } = request;
+    const { path, operation, input, limitMs } = request;
     const watch = this.#watchOf(limitMs, request, call);
     watch.check();
     const open = this.#use(path);
@@ -99,7 +99,7 @@ class RepositoryWorker {
     try {
       const { repository, reader } = open;
       const index = () => open.index();
-      const context: Context = { repository, reader, watch, hashing, index };
+      const context: Context = { repository, reader, watch, index };
       const result = await (OPERATIONS[operation] as AnyOperation)(context, input);
       if (open.hasWritten()) this.#settleSoon(open);
       return result;
