@@ -18,7 +18,7 @@ export interface ProcessOptions {
   readonly write: readonly string[];
   /** Bytes of memory; beyond, the process ends itself. */
   readonly memoryBytes: number;
-  /** How long it may compute, in milliseconds; absent: as long as it likes. */
+  /** How long a call may compute, in milliseconds; absent: as long as it likes. */
   readonly computeMs?: number;
   /** How much lower its priority is than this program's; 5, if absent. */
   readonly nicer?: number;
@@ -33,8 +33,6 @@ const ENVIRONMENT = ["DENO_DIR", "HOME", "TMPDIR", "XDG_CACHE_HOME"];
 /** The longest message of a process, in bytes: the largest artifact, and what is told of it. */
 const MAX_MESSAGE = 512 * 1024 * 1024;
 
-const SECRET_BYTES = 32;
-
 const ENDS: ReadonlyMap<number, string> = new Map([
   [PROCESS_END.memory, "It needed more memory than it may have"],
   [PROCESS_END.time, "It computed for longer than it may"],
@@ -46,7 +44,7 @@ const ENDS: ReadonlyMap<number, string> = new Map([
  *
  * @throws {Unavailable} This program may not start others, or has no descriptors left.
  */
-export function startProcess(options: ProcessOptions): WorkerPort {
+export function startProcess(options: ProcessOptions): ProcessPort {
   try {
     return new ProcessPort(options);
   } catch (cause) {
@@ -55,20 +53,19 @@ export function startProcess(options: ProcessOptions): WorkerPort {
 }
 
 /** A worker that is a process. To terminate it is to kill it. */
-class ProcessPort implements WorkerPort {
+export class ProcessPort implements WorkerPort {
   onmessage: WorkerPort["onmessage"] = null;
   onerror: WorkerPort["onerror"] = null;
   readonly #door: Door;
   readonly #process: Deno.ChildProcess;
   /** Stays open as long as this program lives; the process ends with it. */
   readonly #control: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>;
-  readonly #secret: string;
+  readonly #secret = crypto.randomUUID();
   #connection: Deno.Conn | null = null;
   #sent: Promise<void> = Promise.resolve();
 
   constructor(options: ProcessOptions) {
     const { worker, read, write, memoryBytes, computeMs = null, nicer = NICER } = options;
-    this.#secret = crypto.getRandomValues(new Uint8Array(SECRET_BYTES)).toHex();
     this.#door = new Door();
     try {
       this.#process = spawn();
@@ -94,12 +91,13 @@ class ProcessPort implements WorkerPort {
     this.#sent = this.#sent.then(() => sendMessage(wire, encoded)).catch(() => {});
   }
 
-  cancel(call: number): void {
-    this.#tell(String(call));
+  /** The id of the process. */
+  get pid(): number {
+    return this.#process.pid;
   }
 
-  computed(): number {
-    return processorTimeOf(this.#process.pid);
+  cancel(call: number): void {
+    this.#tell(String(call));
   }
 
   terminate(): void {
@@ -213,7 +211,7 @@ function treeArguments(): string[] {
     "--no-prompt",
     "--no-check",
     "--unstable-worker-options",
-    "--v8-flags=--expose-gc",
+    "--v8-flags=--expose-gc,--max-semi-space-size=8",
     "--allow-read",
     "--allow-write",
     "--allow-net",
@@ -221,21 +219,6 @@ function treeArguments(): string[] {
     "--allow-sys",
     fileURLToPath(new URL("./process_worker.ts", import.meta.url)),
   ];
-}
-
-/** Milliseconds of a tick of the processor time that Linux tells. */
-const TICK_MS = 10;
-
-/** The processor time of a process so far, in milliseconds; by the clock where nothing tells it. */
-function processorTimeOf(pid: number): number {
-  try {
-    const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
-    // The name of the program may have spaces and parentheses; the times are 12 fields later.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-  } catch {
-    return performance.now();
-  }
 }
 
 /** All threads of the process get the priority, because it has only one now. */

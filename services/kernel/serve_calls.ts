@@ -1,5 +1,6 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
+import process from "node:process";
 import type { ProcessAddress } from "./serve_process.ts";
 import { encodeMessage, messagesOf, sendMessage } from "./wire.ts";
 import type { FromWorker, ToWorker } from "./worker_pool.ts";
@@ -9,8 +10,8 @@ export interface ToProcessWorker {
   readonly kind: "connect";
   readonly address: ProcessAddress;
   readonly secret: string;
-  /** One Int32: the number of the call that is to end. */
-  readonly cancelled: SharedArrayBuffer;
+  /** Two Int32: the number of the call that is to end, and that of the call that runs, or 0. */
+  readonly shared: SharedArrayBuffer;
 }
 
 /** The call was cancelled, and has ended before its end. */
@@ -77,10 +78,19 @@ export function serveCalls<Setup, Request>(open: (setup: Setup) => AnswerCall<Re
   const postHere: Post = (message, transfer = []) => self.postMessage(message, transfer);
   self.onmessage = async ({ data }: MessageEvent<ToWorker | ToProcessWorker>) => {
     if (data.kind !== "connect") return await serve(data, postHere);
-    cancelled = new Int32Array(data.cancelled);
+    cancelled = new Int32Array(data.shared, 0, 1);
+    const running = new Int32Array(data.shared, Int32Array.BYTES_PER_ELEMENT, 1);
     const { connection, post } = await connect(data);
-    for await (const message of messagesOf(connection, Infinity)) {
-      await serve(message as ToWorker, post);
+    for await (const message of messagesOf(connection, Infinity) as AsyncIterable<ToWorker>) {
+      const before = process.cpuUsage();
+      if (message.kind === "call") Atomics.store(running, 0, message.number);
+      await serve(message, (reply) => {
+        if (reply.kind !== "answer") return post(reply);
+        const { user, system } = process.cpuUsage(before);
+        Atomics.store(running, 0, 0);
+        return post({ ...reply, computed: (user + system) / 1000 });
+      });
+      Atomics.store(running, 0, 0);
     }
   };
   postHere({ kind: "ready" });

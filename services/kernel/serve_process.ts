@@ -4,6 +4,7 @@
  * process.
  */
 import process from "node:process";
+import { fileURLToPath } from "node:url";
 import type { ToProcessWorker } from "./serve_calls.ts";
 
 /** The first line on standard input. Each other line is the number of a call that is cancelled. */
@@ -17,7 +18,7 @@ export interface ProcessSetup {
   readonly read: readonly string[];
   readonly write: readonly string[];
   readonly memoryBytes: number;
-  /** Milliseconds of processor time; null for no limit. */
+  /** Milliseconds of processor time of a call; null for no limit. */
   readonly computeMs: number | null;
 }
 
@@ -48,23 +49,25 @@ export async function serveProcess(): Promise<never> {
   const first = await lines.next();
   if (first.done === true) Deno.exit(PROCESS_END.broken);
   const setup: ProcessSetup = JSON.parse(first.value);
-  const cancelled = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const shared = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   const worker = startWorker(setup);
   worker.onmessage = () => {
     for (const name of ALL) Deno.permissions.revokeSync({ name });
     const { address, secret } = setup;
-    const connect = { kind: "connect", address, secret, cancelled: cancelled.buffer } as const;
+    const connect = { kind: "connect", address, secret, shared: shared.buffer } as const;
     worker.postMessage(connect satisfies ToProcessWorker);
-    watch(setup);
+    watch(setup, () => Atomics.load(shared, 1));
   };
-  for await (const line of lines) Atomics.store(cancelled, 0, Number(line));
+  for await (const line of lines) Atomics.store(shared, 0, Number(line));
   Deno.exit(0);
 }
 
-function startWorker({ worker: address, read, write, ...setup }: ProcessSetup): Worker {
-  const socket = setup.address.transport === "unix" ? [setup.address.path] : [];
+function startWorker({ worker: name, address, read, write }: ProcessSetup): Worker {
+  const socket = address.transport === "unix" ? [address.path] : [];
+  // The executable has parts of its code in files that its modules read.
+  const code = Deno.build.standalone ? [fileURLToPath(new URL(".", import.meta.url))] : [];
   const permissions = {
-    read: [...read, ...socket],
+    read: [...read, ...socket, ...code],
     write: [...write, ...socket],
     // It gives this up once it is connected.
     net: true,
@@ -75,7 +78,7 @@ function startWorker({ worker: address, read, write, ...setup }: ProcessSetup): 
     import: false,
   };
   const options = { type: "module", deno: { permissions } } as const;
-  const worker = new Worker(new URL(address, import.meta.url), options);
+  const worker = new Worker(new URL(name, import.meta.url), options);
   worker.onerror = (event) => {
     event.preventDefault();
     Deno.exit(PROCESS_END.broken);
@@ -83,13 +86,23 @@ function startWorker({ worker: address, read, write, ...setup }: ProcessSetup): 
   return worker;
 }
 
-/** Ends the process once it uses more than it may. */
-function watch({ memoryBytes, computeMs }: ProcessSetup): void {
-  const before = process.cpuUsage();
+/**
+ * Ends the process once it uses more than it may.
+ *
+ * @param running the number of the call that runs, or 0
+ */
+function watch({ memoryBytes, computeMs }: ProcessSetup, running: () => number): void {
+  let seen = 0;
+  let before = process.cpuUsage();
   const look = () => {
     if (Deno.memoryUsage().rss > memoryBytes) Deno.exit(PROCESS_END.memory);
     let next = LOOK_MS;
-    if (computeMs !== null) {
+    const call = running();
+    if (call !== seen) {
+      seen = call;
+      before = process.cpuUsage();
+    }
+    if (computeMs !== null && call !== 0) {
       const { user, system } = process.cpuUsage(before);
       const left = computeMs - (user + system) / 1000;
       if (left <= 0) Deno.exit(PROCESS_END.time);

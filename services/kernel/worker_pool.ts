@@ -5,10 +5,11 @@ import { BoundedQueue, type BoundedQueueOptions } from "./bounded_queue.ts";
 /** What is used of a worker, which calls `serveCalls`. A process can be one, too. */
 export interface WorkerPort
   extends Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror"> {
-  /** Tells a worker that shares no memory which call is to end. */
+  /**
+   * Tells a worker which call is to end. Only a process has this: it shares no memory, and measures
+   * its own processor time.
+   */
   cancel?(call: number): void;
-  /** The processor time of a worker that is a process so far, in milliseconds. */
-  computed?(): number;
 }
 
 /** To a worker: once how it is set up, when it is ready, and then one call after the other. */
@@ -25,7 +26,12 @@ export type ToWorker =
 export type FromWorker =
   | { readonly kind: "ready" }
   | { readonly kind: "progress"; readonly progress: unknown }
-  | { readonly kind: "answer"; readonly answer: unknown }
+  | {
+    readonly kind: "answer";
+    readonly answer: unknown;
+    /** The processor time of the call, in milliseconds, if a process has made it. */
+    readonly computed?: number;
+  }
   /** The call has ended before its end, because it was cancelled. */
   | { readonly kind: "cancelled" }
   /** The worker threw an error: a bug. */
@@ -67,8 +73,8 @@ interface WorkerPoolOptions<Request> {
   readonly onRan?: (key: string, ms: number) => void;
   /**
    * The processor time of this program so far, in milliseconds. If it is given, the limit of a call is
-   * of this time, or that of the worker's process: by the clock, it may take 20 seconds longer, because
-   * a busy machine has no core for it. Other threads count too, so it may compute for less.
+   * of this time: by the clock, it may take 20 seconds longer, because a busy machine has no core for
+   * it. Other threads count too, so it may compute for less. A process must have a limit of its own.
    */
   readonly computed?: () => number;
   /** Milliseconds by any clock. */
@@ -105,8 +111,8 @@ interface Call<Request, Answer> extends WorkerCallOptions<Answer> {
 interface RunningCall<Request, Answer> {
   readonly call: Call<Request, Answer>;
   readonly since: number;
-  /** The processor time since it began; infinite if nobody measures it. */
-  readonly computed: () => number;
+  /** The processor time when it began. */
+  readonly computed: number;
   cancelLimit: () => void;
   /** Ends the patience of those that wait; null while there are none. */
   patience: ReturnType<typeof setTimeout> | null;
@@ -311,7 +317,7 @@ export class WorkerPool<Request, Answer> {
     const running: RunningCall<Request, Answer> = {
       call,
       since: this.#now(),
-      computed: this.#stopwatch(worker.port),
+      computed: this.#options.computed?.() ?? 0,
       cancelLimit: NOTHING,
       patience: null,
       isMoving: false,
@@ -330,7 +336,8 @@ export class WorkerPool<Request, Answer> {
     const { onStuck, computed } = this.#options;
     const { request, key } = running.call;
     running.cancelLimit = this.#after(afterMs, () => {
-      const left = computed === undefined ? 0 : limitMs - this.#usedBy(running);
+      const used = worker.port.cancel === undefined ? this.#usedBy(running) : 0;
+      const left = computed === undefined ? 0 : limitMs - used;
       const isLate = this.#now() - running.since >= limitMs + MOST_WAITING_MS;
       if (left > 0 && !isLate) {
         return this.#limit(worker, running, { limitMs, afterMs: Math.max(left, LOOK_MS) });
@@ -342,16 +349,9 @@ export class WorkerPool<Request, Answer> {
 
   /** Most milliseconds that a running call can have computed so far. */
   #usedBy({ since, computed }: RunningCall<Request, Answer>): number {
-    return Math.min(this.#now() - since, computed());
-  }
-
-  /** Returns what tells the processor time from now on. */
-  #stopwatch(port: WorkerPort): () => number {
-    const { computed } = this.#options;
-    if (computed === undefined) return () => Infinity;
-    const read = () => port.computed?.() ?? computed();
-    const before = read();
-    return () => read() - before;
+    const byClock = this.#now() - since;
+    const now = this.#options.computed?.();
+    return now === undefined ? byClock : Math.min(byClock, now - computed);
   }
 
   /** Starts a worker. If none can start and there is no other, a call is refused. */
@@ -415,7 +415,8 @@ export class WorkerPool<Request, Answer> {
       return this.#advance();
     }
     if (message.kind === "progress") return worker.running?.call.onProgress?.(message.progress);
-    const running = this.#finish(worker);
+    const computed = message.kind === "answer" ? message.computed : undefined;
+    const running = this.#finish(worker, computed);
     if (worker.last !== null) this.#advanceLast(worker);
     else this.#advance();
     if (running !== null) this.#settle(running, message);
@@ -458,7 +459,11 @@ export class WorkerPool<Request, Answer> {
     return this.#finish(worker)?.call ?? null;
   }
 
-  #finish(worker: PooledWorker<Request, Answer>): RunningCall<Request, Answer> | null {
+  /** @param computed the processor time of the call, if the worker has told it */
+  #finish(
+    worker: PooledWorker<Request, Answer>,
+    computed?: number,
+  ): RunningCall<Request, Answer> | null {
     const { running } = worker;
     worker.running = null;
     if (running === null) return null;
@@ -466,7 +471,7 @@ export class WorkerPool<Request, Answer> {
     running.cancelLimit();
     if (patience !== null) clearTimeout(patience);
     call.signal?.removeEventListener("abort", call.onAbort);
-    this.#options.onRan?.(call.key, this.#usedBy(running));
+    this.#options.onRan?.(call.key, computed ?? this.#usedBy(running));
     return running;
   }
 

@@ -78,7 +78,8 @@ export class Markup {
   constructor(options: MarkupOptions) {
     const { scheduler, limitMs = LIMIT_MS, computed = processorTime } = options;
     const { startsProcesses = false } = options;
-    const { startWorker = startsProcesses ? startMarkupProcess : startMarkupThread } = options;
+    const start = startsProcesses ? () => startMarkupProcess(limitMs) : startMarkupThread;
+    const { startWorker = start } = options;
     this.#scheduler = scheduler;
     this.#limitMs = limitMs;
     this.#failures = new Failures(scheduler.now);
@@ -195,8 +196,9 @@ function startMarkupThread(): WorkerPort {
 }
 
 /** @throws Unavailable if no process can start */
-function startMarkupProcess(): WorkerPort {
-  return startProcess({ worker: WORKER, read: [], write: [], memoryBytes: PROCESS_BYTES });
+function startMarkupProcess(computeMs: number): WorkerPort {
+  const memoryBytes = PROCESS_BYTES;
+  return startProcess({ worker: WORKER, read: [], write: [], memoryBytes, computeMs });
 }
 
 /** How long a failure is remembered, in milliseconds: load may have caused it. */

@@ -15,7 +15,7 @@ import {
   WORKERS_ON_THE_SIDE,
   WRITE_NAMES,
 } from "./operation_names.ts";
-import { startProcess } from "../../../kernel/process_port.ts";
+import { type ProcessPort, startProcess } from "../../../kernel/process_port.ts";
 import { NICER_ON_THE_SIDE } from "../../../kernel/thread_priority.ts";
 import { unpack } from "./parcel.ts";
 import type {
@@ -471,16 +471,20 @@ const PROCESS_BYTES = 1024 * 1024 * 1024;
 
 /**
  * Starts workers of a {@linkcode RepositoryPool} as processes, which can read and write nothing but the
- * files in one folder. What they are asked may make them need any memory or crash: the process alone
- * ends.
+ * files in one folder. A process that crashes, or needs too much memory, ends alone.
+ *
+ * @param memoryBytes what each may have; a gigabyte, if absent
  */
-export function repositoryProcesses(folder: string): StartRepositoryWorker {
+export function repositoryProcesses(
+  folder: string,
+  memoryBytes: number = PROCESS_BYTES,
+): (nicer: number | null) => ProcessPort {
   return (nicer) =>
     startProcess({
       worker: WORKER,
       read: [folder],
       write: [folder],
-      memoryBytes: PROCESS_BYTES,
+      memoryBytes,
       ...nicer === null ? {} : { nicer },
     });
 }
