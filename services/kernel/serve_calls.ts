@@ -72,7 +72,10 @@ export function serveCalls<Setup, Request>(open: (setup: Setup) => AnswerCall<Re
       } else await post({ kind: "answer", answer: result });
     } catch (error) {
       if (error instanceof Cancelled) return await post({ kind: "cancelled" });
-      await post({ kind: "failed", message: error instanceof Error ? error.message : String(error) });
+      await post({
+        kind: "failed",
+        message: error instanceof Error ? error.message : String(error),
+      });
     }
   };
   const postHere: Post = (message, transfer = []) => self.postMessage(message, transfer);

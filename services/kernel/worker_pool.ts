@@ -480,7 +480,9 @@ export class WorkerPool<Request, Answer> {
   }
 }
 
-function cancelRunning({ port, cancelled, calls }: Pick<PooledWorker<unknown, unknown>, "port" | "cancelled" | "calls">): void {
+function cancelRunning(
+  { port, cancelled, calls }: Pick<PooledWorker<unknown, unknown>, "port" | "cancelled" | "calls">,
+): void {
   if (cancelled !== null) Atomics.store(cancelled, 0, calls);
   port.cancel?.(calls);
 }

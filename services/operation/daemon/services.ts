@@ -93,7 +93,10 @@ export interface Services extends Messaging, NeedServices, Figures {
  * closes it.
  */
 export async function startServices(
-  options: Pick<DaemonOptions, "http" | "environment" | "logThreshold" | "startExamination">,
+  options: Pick<
+    DaemonOptions,
+    "http" | "environment" | "logThreshold" | "startExamination" | "startsProcesses"
+  >,
   stores: Stores,
   irc: IrcHost,
   started: AsyncDisposableStack,
@@ -183,7 +186,7 @@ function makeSlots({ projects, llm, slots: types }: Config, { roster }: Pick<Age
 function openOperations(
   { logThreshold, startExamination }: Pick<
     DaemonOptions,
-    "logThreshold" | "startExamination"
+    "logThreshold" | "startExamination" | "startsProcesses"
   >,
   { config, database, history, scheduler }: Stores,
   { inboxes, hosting }: Pick<Services, "inboxes" | "hosting">,

@@ -38,7 +38,11 @@ export interface HashSlot {
 
 /** Makes the memory. */
 function newHashMemory(): HashMemory {
-  return { isThere: integers(1), signal: integers(1), slots: Array.from({ length: SLOTS }, newSlot) };
+  return {
+    isThere: integers(1),
+    signal: integers(1),
+    slots: Array.from({ length: SLOTS }, newSlot),
+  };
 }
 
 function newSlot(): HashSlot {
