@@ -200,7 +200,7 @@ function spawn(): Deno.ChildProcess {
     ),
     stdin: "piped",
     stdout: "null",
-    stderr: "null",
+    stderr: "inherit",
   }).spawn();
 }
 

@@ -104,7 +104,7 @@ async function connect({ address, secret }: ToProcessWorker) {
   const connection = address.transport === "unix"
     ? await Deno.connect(address)
     : await Deno.connect(address);
-  Deno.permissions.revokeSync({ name: "net" });
+  for (const name of ["net", "env"] as const) Deno.permissions.revokeSync({ name });
   if (address.transport === "unix") {
     for (const name of ["read", "write"] as const) {
       Deno.permissions.revokeSync({ name, path: address.path });

@@ -69,9 +69,9 @@ function startWorker({ worker: name, address, read, write }: ProcessSetup): Work
   const permissions = {
     read: [...read, ...socket, ...code],
     write: [...write, ...socket],
-    // It gives this up once it is connected.
+    // Libraries read variables when they are loaded. It gives both up once it is connected.
     net: true,
-    env: false,
+    env: true,
     sys: false,
     run: false,
     ffi: false,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type Program, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
+import { workerProcessesOf } from "../support/worker_processes.ts";
 import { Random } from "../services/engines/fossil/support/random.ts";
 import { audit, auditEvents } from "./audit.ts";
 import { Client } from "./client.ts";
@@ -90,7 +91,7 @@ async function disturb(
     await new Promise((resolve) => setTimeout(resolve, random.next() * MAX_DELAY_MS));
     if (processes < victims) {
       processes++;
-      const pids = await workersOf(program.pid);
+      const pids = await workerProcessesOf(program.pid);
       if (pids.length > 0) Deno.kill(random.pick(pids), "SIGKILL");
       left = random.below(MAX_ANSWERS);
       kill = null;
@@ -112,14 +113,4 @@ async function disturb(
   }));
   await kill;
   return processes;
-}
-
-/** The processes of a program that are workers. */
-async function workersOf(pid: number): Promise<number[]> {
-  const args = ["--ppid", `${pid}`, "-o", "pid=,args="];
-  const { stdout } = await new Deno.Command("ps", { args }).output();
-  const lines = new TextDecoder().decode(stdout).split("\n");
-  return lines.filter((line) => /run-worker|process_worker/.test(line)).map((line) =>
-    Number.parseInt(line)
-  );
 }

@@ -186,7 +186,7 @@ function makeSlots({ projects, llm, slots: types }: Config, { roster }: Pick<Age
 function openOperations(
   { logThreshold, startExamination }: Pick<
     DaemonOptions,
-    "logThreshold" | "startExamination" | "startsProcesses"
+    "logThreshold" | "startExamination"
   >,
   { config, database, history, scheduler }: Stores,
   { inboxes, hosting }: Pick<Services, "inboxes" | "hosting">,

@@ -467,13 +467,13 @@ function startRepositoryThread(): WorkerPort {
 }
 
 /** Bytes of memory of a process for repositories. */
-const PROCESS_BYTES = 1024 * 1024 * 1024;
+const PROCESS_BYTES = 2 * 1024 * 1024 * 1024;
 
 /**
  * Starts workers of a {@linkcode RepositoryPool} as processes, which can read and write nothing but the
  * files in one folder. A process that crashes, or needs too much memory, ends alone.
  *
- * @param memoryBytes what each may have; a gigabyte, if absent
+ * @param memoryBytes what each may have; two gigabytes, if absent
  */
 export function repositoryProcesses(
   folder: string,

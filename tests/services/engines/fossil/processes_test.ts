@@ -11,7 +11,7 @@ import {
   Repository,
 } from "../../../../services/engines/fossil/mod.ts";
 import { withFolder } from "../../../support/temporary.ts";
-import { asked } from "../../../support/until.ts";
+import { stopProcess } from "../../../support/worker_processes.ts";
 import { commit, DATE, refused } from "./support/pools.ts";
 
 /** Two repositories, each in a process of its own, and how to signal the last process that started. */
@@ -80,17 +80,6 @@ function loginsOf(path: string): readonly string[] {
   return file.db.value<string>("SELECT group_concat(login) FROM user")?.split(",") ?? [];
 }
 
-/** Stops a process; returns when none of its threads runs any more. */
-async function stop(pid: number): Promise<void> {
-  Deno.kill(pid, "SIGSTOP");
-  const states = async () => {
-    const args = ["-L", "-o", "s=", "-p", `${pid}`];
-    const { stdout } = await new Deno.Command("ps", { args }).output();
-    return new TextDecoder().decode(stdout).trim().split(/\s+/);
-  };
-  await asked(states, (all) => all.every((state) => state === "T"));
-}
-
 function assertLost(error: unknown): void {
   assert.match(String(error), /The worker of the repository has ended/);
 }
@@ -110,7 +99,7 @@ async function stopOne(): Promise<void> {
   };
   await withPair(options, async ({ one, other, pids: [pid] }) => {
     assert.ok(pid !== undefined);
-    await stop(pid);
+    await stopProcess(pid);
     const lost = refused("unavailable", one.statistics());
     const waiting = one.timeline({});
     assert.equal((await other.timeline({})).total, 1, "nobody else notices");
