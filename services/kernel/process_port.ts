@@ -150,24 +150,26 @@ export class ProcessPort implements WorkerPort {
   }
 }
 
-/** Where one process connects to. */
+/** Where one process connects to: a socket in a folder of its own, or a port of this machine. */
 class Door {
   readonly address: ProcessAddress;
-  readonly #folder: string | null = null;
   readonly #listener: Deno.Listener;
+  readonly #folder: string | null;
   #isClosed = false;
 
   constructor() {
-    if (Deno.build.os === "windows") {
+    this.#folder = makeFolder();
+    try {
+      if (this.#folder === null) throw new Error("There is no folder for a socket");
+      const path = join(this.#folder, "worker");
+      this.#listener = Deno.listen({ transport: "unix", path });
+      this.address = { transport: "unix", path };
+    } catch {
+      // The path is too long, the folder cannot be written, or the system has no such sockets.
       const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-      this.address = listener.addr as Deno.NetAddr & { transport: "tcp" };
       this.#listener = listener;
-      return;
+      this.address = { transport: "tcp", hostname: "127.0.0.1", port: listener.addr.port };
     }
-    // Others cannot look into it.
-    this.#folder = Deno.makeTempDirSync({ prefix: "muster-" });
-    this.address = { transport: "unix", path: join(this.#folder, "worker") };
-    this.#listener = Deno.listen(this.address);
   }
 
   /** Waits for the process; null if the door is closed before. */
@@ -185,6 +187,15 @@ class Door {
     this.#isClosed = true;
     this.#listener.close();
     if (this.#folder !== null) Deno.removeSync(this.#folder, { recursive: true });
+  }
+}
+
+/** Makes a folder into which nobody else can look; null if none can be made. */
+function makeFolder(): string | null {
+  try {
+    return Deno.makeTempDirSync({ prefix: "muster-" });
+  } catch {
+    return null;
   }
 }
 

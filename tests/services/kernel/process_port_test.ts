@@ -106,3 +106,18 @@ Deno.test("a killed process fails its call alone, and a stopped one ends at the 
     }
   });
 });
+
+Deno.test("where no socket can be made, a process uses a port", async () => {
+  await withFolder(async (folder) => {
+    const long = `${folder}/${"long".repeat(30)}`;
+    await Deno.mkdir(long);
+    const caller = new URL("./process_caller.ts", import.meta.url).href;
+    const { stdout } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "--quiet", "--no-check", "--permission-set=test", caller],
+      env: { TMPDIR: long },
+      stderr: "inherit",
+    }).output();
+    assert.equal(new TextDecoder().decode(stdout), "11\n");
+    assert.deepEqual([...Deno.readDirSync(long)], []);
+  });
+});
