@@ -297,6 +297,9 @@ export interface PoolLoad {
   readonly queued: number;
 }
 
+/** Most time after which a repository on the side is closed, in milliseconds: it is needed less often. */
+const SIDE_IDLE_MS = 60_000;
+
 const DEFAULTS: Required<PoolOptions> = {
   workers: 2,
   maxQueued: 100,
@@ -343,7 +346,8 @@ export class RepositoryPool {
       onStuck,
     };
     this.#lanes = Array.from({ length: workers }, () => new Lane(laneOptions));
-    const sideOptions = { ...laneOptions, nicer: NICER_ON_THE_SIDE };
+    const sideSettings = { ...settings, idleMs: Math.min(settings.idleMs, SIDE_IDLE_MS) };
+    const sideOptions = { ...laneOptions, settings: sideSettings, nicer: NICER_ON_THE_SIDE };
     this.#sides = Object.fromEntries(SIDES.map((side) => {
       const lanes = Array.from({ length: WORKERS_ON_THE_SIDE[side] }, () => new Lane(sideOptions));
       return [side, lanes];
