@@ -1,18 +1,9 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 import process from "node:process";
-import type { ProcessAddress } from "./serve_process.ts";
+import type { ToProcessWorker } from "./serve_process.ts";
 import { encodeMessage, messagesOf, sendMessage } from "./wire.ts";
 import type { FromWorker, ToWorker } from "./worker_pool.ts";
-
-/** To a worker in a process of its own, from the main thread of that: where its pool is. */
-export interface ToProcessWorker {
-  readonly kind: "connect";
-  readonly address: ProcessAddress;
-  readonly secret: string;
-  /** Two Int32: the number of the call that is to end, and that of the call that runs, or 0. */
-  readonly shared: SharedArrayBuffer;
-}
 
 /** The call was cancelled, and has ended before its end. */
 export class Cancelled extends Error {

@@ -5,7 +5,6 @@
  */
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import type { ToProcessWorker } from "./serve_calls.ts";
 
 /** The first line on standard input. Each other line is the number of a call that is cancelled. */
 export interface ProcessSetup {
@@ -26,6 +25,15 @@ export interface ProcessSetup {
 export type ProcessAddress =
   | { readonly transport: "unix"; readonly path: string }
   | { readonly transport: "tcp"; readonly hostname: string; readonly port: number };
+
+/** To the worker: where its pool is. */
+export interface ToProcessWorker {
+  readonly kind: "connect";
+  readonly address: ProcessAddress;
+  readonly secret: string;
+  /** Two Int32: the number of the call that is to end, and that of the call that runs, or 0. */
+  readonly shared: SharedArrayBuffer;
+}
 
 /** Why the process ended itself: its exit code. */
 export const PROCESS_END = { broken: 1, memory: 4, time: 5 } as const;

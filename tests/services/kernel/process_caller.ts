@@ -13,7 +13,10 @@ const pool = new WorkerPool<TestRequest, unknown>({
       memoryBytes: 2 ** 30,
     }),
   setup: 10,
-  ...{ full: refusal, lost: refusal, unusable: refusal, closed: () => refusal("closed") },
+  full: refusal,
+  lost: refusal,
+  unusable: refusal,
+  closed: () => refusal("closed"),
 });
-console.log(await pool.call(["add", 1]));
+await Deno.stdout.write(new TextEncoder().encode(`${await pool.call(["add", 1])}\n`));
 pool.close();

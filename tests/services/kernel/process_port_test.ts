@@ -73,8 +73,16 @@ Deno.test("a process has no rights but those for its files", async () => {
     await withProcess({ read: [folder], write: [folder] }, async (call) => {
       const refused = "NotCapable";
       assert.deepEqual(await call(["rights", folder]), {
-        ...{ net: refused, env: refused, run: refused, sys: refused, ffi: refused, more: "denied" },
-        ...{ otherRead: refused, otherWrite: refused, read: null, write: null },
+        net: refused,
+        env: refused,
+        run: refused,
+        sys: refused,
+        ffi: refused,
+        more: "denied",
+        otherRead: refused,
+        otherWrite: refused,
+        read: null,
+        write: null,
       });
     });
   });
