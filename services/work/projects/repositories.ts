@@ -8,7 +8,6 @@ import type {
   PooledRepository,
   PoolLoad,
 } from "../../engines/fossil/mod.ts";
-import { startThread } from "../../kernel/worker_pool.ts";
 import { type Caller, originOf } from "../../people/identity/mod.ts";
 import { Semaphore } from "../../kernel/semaphore.ts";
 import type { Log } from "../../kernel/log.ts";
@@ -31,7 +30,11 @@ import { Reconciliation } from "./reconciliation.ts";
 import { Takeovers } from "./takeovers.ts";
 import { BoundedMap } from "../../kernel/bounded_map.ts";
 import { stateOfFileNow } from "./file_states.ts";
-import { RepositoryPool, searchIndexPath } from "../../engines/fossil/front/mod.ts";
+import {
+  RepositoryPool,
+  repositoryProcesses,
+  searchIndexPath,
+} from "../../engines/fossil/front/mod.ts";
 
 /** The writes of one project: one at a time, and so many that wait. */
 const WRITES = {
@@ -50,6 +53,8 @@ export interface ProjectRepositoriesOptions {
   /** Bounds of what is stored, in bytes; 0 for none. */
   readonly quotas: { readonly projectBytes: number; readonly accountBytes: number };
   readonly pool?: RepositoryPool;
+  /** Whether repositories are read and written by processes, and not by threads. */
+  readonly startsProcesses?: boolean;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -100,7 +105,7 @@ export class ProjectRepositories {
   readonly #lastDates = new Map<string, number>();
 
   private constructor(options: ProjectRepositoriesOptions) {
-    this.#pool = options.pool ?? openPool(options.log);
+    this.#pool = options.pool ?? openPool(options);
     this.homes = options.homes;
     this.places = new ReceivedPlaces(options.database, options.homes.self);
     this.#copies = new OlderCopies({
@@ -556,9 +561,9 @@ class SearchIndexes {
 }
 
 /** Opens a pool that logs what does not end in time. */
-function openPool(log: Log): RepositoryPool {
+function openPool({ folder, startsProcesses, log }: ProjectRepositoriesOptions): RepositoryPool {
   return new RepositoryPool({
-    startThread,
+    ...startsProcesses === true && { startWorker: repositoryProcesses(folder) },
     onStuck: (call) =>
       log.warn("A call of a repository did not end in time; its worker is ended", { ...call }),
   });

@@ -28,4 +28,4 @@ export { contentTypeOf, messageFormOf, unpackMessage } from "../sync/request.ts"
 export { surveyMessage } from "../sync/survey.ts";
 export { matchesGlob } from "../text/glob.ts";
 export { addTo, TextMap, TextSet } from "../text/text_map.ts";
-export { type PoolOptions, RepositoryPool } from "../workers/pool.ts";
+export { type PoolOptions, RepositoryPool, repositoryProcesses } from "../workers/pool.ts";

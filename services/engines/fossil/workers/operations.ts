@@ -136,7 +136,7 @@ import {
   writeUnversioned,
   writeWiki,
 } from "../write/mod.ts";
-import { HashHelper, type HashMemory } from "./hash_protocol.ts";
+import { HashHelper } from "./hash_protocol.ts";
 import type { ReadName, WholeName, WriteName } from "./operation_names.ts";
 import type { Watch } from "./watch.ts";
 import { loadSha3 } from "../codec/mod.ts";
@@ -150,8 +150,6 @@ export interface Context {
   readonly repository: Repository;
   readonly reader: Reader;
   readonly watch: Watch;
-  /** A thread that hashes for this one; null if there is none. */
-  readonly hashing: HashMemory | null;
   /** The index beside the repository, opened or created. */
   index(): SearchIndex;
 }
@@ -345,10 +343,7 @@ export const WHOLE = {
     return writeFile(target, exportGit(repository, options), watch);
   },
   /** Checks the file, decodes and hashes every artifact; returns damaged and missing content. */
-  verify: ({ repository, watch, hashing }: Context) =>
-    hashing === null
-      ? repository.examine({ progress: watch.progress })
-      : examineWith(hashing, repository, watch.progress),
+  verify: ({ repository, watch }: Context) => examineRepository(repository, watch.progress),
   rebuild: ({ repository, watch }: Context) => repository.rebuild({ progress: watch.progress }),
 } as const satisfies Record<WholeName, unknown>;
 
@@ -376,24 +371,12 @@ function writeFile<T>(target: string, chunks: Generator<Uint8Array, T>, watch: W
 
 export const OPERATIONS = { ...READS, ...WRITES, ...WHOLE } as const;
 
-/**
- * Examines a whole repository, and hashes its artifacts here or in a second thread. Call this in
- * the main thread; see {@link examineWith} for others.
- */
+/** Examines a whole repository, and hashes its artifacts here and in a second thread. */
 export async function examineRepository(
-  repository: Repository,
-  progress?: Progress,
-): Promise<Examination> {
-  using helper = new HashHelper();
-  return await examineWith(helper.memory, repository, progress);
-}
-
-/** Like {@link examineRepository}, with the memory of a helper that the main thread has started. */
-async function examineWith(
-  memory: HashMemory,
   repository: Repository,
   progress: Progress = () => {},
 ): Promise<Examination> {
-  const hashes = new SharedHashCheck(memory, await loadSha3());
+  using helper = new HashHelper();
+  const hashes = new SharedHashCheck(helper.memory, await loadSha3());
   return repository.examine({ progress, hashes });
 }

@@ -1,6 +1,5 @@
 import type { FossilErrorCode } from "../error.ts";
 import type { NewRepositoryOptions } from "../repository.ts";
-import type { HashMemory } from "./hash_protocol.ts";
 import type { ImportOptions } from "./import.ts";
 import type { OperationName } from "./operation_names.ts";
 import type { Parcel } from "./parcel.ts";
@@ -42,8 +41,6 @@ export type JobRequest =
     readonly limitMs: number | null;
     /** Whether the caller wants progress messages. */
     readonly wantsProgress: boolean;
-    /** A thread that hashes; null if none is needed. */
-    readonly hashing: HashMemory | null;
   }
   | {
     readonly kind: "import";

@@ -91,7 +91,7 @@ class RepositoryWorker {
   }
 
   async #run(request: JobRequest & { kind: "run" }, call: ServedCall): Promise<unknown> {
-    const { path, operation, input, limitMs, hashing } = request;
+    const { path, operation, input, limitMs } = request;
     const watch = this.#watchOf(limitMs, request, call);
     watch.check();
     // From here on, nothing closes the repository because it is idle.
@@ -100,7 +100,7 @@ class RepositoryWorker {
       const open = this.#use(path);
       const { repository, reader } = open;
       const index = () => open.index();
-      const context: Context = { repository, reader, watch, hashing, index };
+      const context: Context = { repository, reader, watch, index };
       const result = await (OPERATIONS[operation] as AnyOperation)(context, input);
       if (open.hasWritten()) this.#settleSoon(open);
       return result;
