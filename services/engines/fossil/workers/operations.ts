@@ -56,7 +56,6 @@ import {
   readComparison,
   readContributions,
   readDiff,
-  type Reader,
   readFile,
   readFileLines,
   readForumPost,
@@ -91,7 +90,7 @@ import {
   type WikiListOptions,
 } from "../read/mod.ts";
 import type { Repository } from "../repository.ts";
-import type { SearchIndex, SearchKind, SearchOptions } from "../search/mod.ts";
+import type { SearchKind, SearchOptions } from "../search/mod.ts";
 import {
   answerSync,
   type ClonedMessage,
@@ -136,23 +135,17 @@ import {
   writeUnversioned,
   writeWiki,
 } from "../write/mod.ts";
+import type { Context } from "./context.ts";
 import { HashHelper } from "./hash_protocol.ts";
 import type { ReadName, WholeName, WriteName } from "./operation_names.ts";
 import type { Watch } from "./watch.ts";
 import { loadSha3 } from "../codec/mod.ts";
+import { saveTechnote, saveTicket, saveWiki } from "./saves.ts";
 import { SharedHashCheck } from "./shared_hash_check.ts";
+import { type JoinedWrites, writeTogether } from "./together.ts";
 
 /** The length of a file that is worth a collection of garbage, in bytes. */
 const LARGE_BYTES = 16 * 1024 * 1024;
-
-/** The context of an operation. */
-export interface Context {
-  readonly repository: Repository;
-  readonly reader: Reader;
-  readonly watch: Watch;
-  /** The index beside the repository, opened or created. */
-  index(): SearchIndex;
-}
 
 /** Reads that a person waits for. */
 export const READS = {
@@ -255,6 +248,9 @@ export const WRITES = {
   changeWiki: ({ repository }: Context, wiki: NewWiki) => writeWiki(repository, wiki),
   changeTicket: ({ repository }: Context, change: NewTicketChange) =>
     writeTicketChange(repository, change),
+  saveTicket,
+  saveTechnote,
+  saveWiki,
   /** Closes a ticket as done; null if there is nothing to close. */
   closeTicket: (
     { repository }: Context,
@@ -291,6 +287,19 @@ export const WRITES = {
   /** Writes clusters of the artifacts that are in none, for serving the repository to clients. */
   cluster: ({ repository }: Context) => writeClusters(repository),
 } as const satisfies Record<WriteName, unknown>;
+
+/** A write as {@link writeTogether} makes it; the asynchronous interface has checked the types. */
+type AnyWrite = (context: Context, input: unknown) => unknown;
+
+/** Several writes, which share a transaction. */
+export const TOGETHER = {
+  writeTogether: (context: Context, joined: JoinedWrites) =>
+    writeTogether(
+      context,
+      joined,
+      ({ operation, input }) => (WRITES[operation] as AnyWrite)(context, input),
+    ),
+} as const;
 
 /** Operations on a whole repository or a whole check-in, without a time limit. */
 export const WHOLE = {
@@ -369,7 +378,7 @@ function writeFile<T>(target: string, chunks: Generator<Uint8Array, T>, watch: W
   }
 }
 
-export const OPERATIONS = { ...READS, ...WRITES, ...WHOLE } as const;
+export const OPERATIONS = { ...READS, ...WRITES, ...TOGETHER, ...WHOLE } as const;
 
 /** Examines a whole repository, and hashes its artifacts here and in a second thread. */
 export async function examineRepository(

@@ -3,6 +3,7 @@ import { startThread, WorkerPool, type WorkerPort } from "../../../kernel/worker
 import { longestFor } from "../computing_time.ts";
 import { FossilError } from "../error.ts";
 import type { NewRepositoryOptions } from "../repository.ts";
+import { errorOf } from "./failures.ts";
 import type { ImportOptions, ImportReport } from "./import.ts";
 import {
   type OperationName,
@@ -177,12 +178,8 @@ function resultOf(outcome: Outcome): unknown {
     case "moved":
       return outcome.result;
     case "refused":
-      throw new FossilError(outcome.code, outcome.message);
-    case "broken": {
-      const error = new Error(outcome.message);
-      error.stack = outcome.stack;
-      throw error;
-    }
+    case "broken":
+      throw errorOf(outcome);
   }
 }
 
@@ -226,7 +223,7 @@ type TimeLimits = Readonly<Record<OperationName, number | null>>;
  */
 const TIME_LIMITS_MS: TimeLimits = {
   ...limitOfEach(READ_NAMES, 10_000),
-  ...limitOfEach(WRITE_NAMES, 60_000),
+  ...limitOfEach([...WRITE_NAMES, "writeTogether"], 60_000),
   ...limitOfEach(WHOLE_NAMES, null),
 };
 
