@@ -173,3 +173,29 @@ Deno.test("reads between the writes of a transaction leave nothing behind that i
     assert.equal((await repository.ticket(uuid)).title, "Two");
   });
 });
+
+Deno.test("changes of tickets that come together leave what depends on check-ins as it is", async () => {
+  await withPool({}, async (_, repository) => {
+    await begin(repository);
+    const { history } = await repository.versions();
+    const write = (second: number): JoinedWrite => ({
+      operation: "saveTicket",
+      input: {
+        user: "ann",
+        date: DATE + 1000 * second,
+        fields: [{ name: "title", value: "Two", append: false }],
+      },
+    });
+    await repository.writeTogether({ writes: [write(2), write(3)], after: null });
+    assert.equal((await repository.versions()).history, history);
+    const { uuid: parent } = await repository.resolveCheckin("trunk");
+    const changes = [put("a.txt", "a\n")];
+    const author = { user: "ann", date: DATE + 5000 };
+    const commit: JoinedWrite = {
+      operation: "commit",
+      input: { ...author, parent, comment: "A commit", changes },
+    };
+    await repository.writeTogether({ writes: [write(4), commit, write(6)], after: null });
+    assert.notEqual((await repository.versions()).history, history);
+  });
+});
