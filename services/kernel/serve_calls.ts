@@ -76,12 +76,11 @@ export function serveCalls<Setup, Request>(open: (setup: Setup) => AnswerCall<Re
     const running = new Int32Array(data.shared, Int32Array.BYTES_PER_ELEMENT, 1);
     const { connection, post } = await connect(data);
     for await (const message of messagesOf(connection, Infinity) as AsyncIterable<ToWorker>) {
-      const before = process.cpuUsage();
+      const before = data.measures ? process.cpuUsage() : undefined;
       if (message.kind === "call") Atomics.store(running, 0, message.number);
       await serve(message, (reply) => {
-        if (reply.kind !== "answer") return post(reply);
+        if (reply.kind !== "answer" || before === undefined) return post(reply);
         const { user, system } = process.cpuUsage(before);
-        Atomics.store(running, 0, 0);
         return post({ ...reply, computed: (user + system) / 1000 });
       });
       Atomics.store(running, 0, 0);

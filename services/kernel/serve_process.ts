@@ -33,6 +33,8 @@ export interface ToProcessWorker {
   readonly secret: string;
   /** Two Int32: the number of the call that is to end, and that of the call that runs, or 0. */
   readonly shared: SharedArrayBuffer;
+  /** Whether to tell the processor time of calls. */
+  readonly measures: boolean;
 }
 
 /** Why the process ended itself: its exit code. */
@@ -61,8 +63,9 @@ export async function serveProcess(): Promise<never> {
   const worker = startWorker(setup);
   worker.onmessage = () => {
     for (const name of ALL) Deno.permissions.revokeSync({ name });
-    const { address, secret } = setup;
-    const connect = { kind: "connect", address, secret, shared: shared.buffer } as const;
+    const { address, secret, computeMs } = setup;
+    const measures = computeMs !== null;
+    const connect = { kind: "connect", address, secret, shared: shared.buffer, measures } as const;
     worker.postMessage(connect satisfies ToProcessWorker);
     watch(setup, () => Atomics.load(shared, 1));
   };

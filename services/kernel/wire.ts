@@ -22,6 +22,9 @@ const LONG_TEXT = 4096;
 /** What is read at once; longer messages are read into bytes of their own. */
 const BUFFER_BYTES = 64 * 1024;
 
+const ENCODER = new TextEncoder();
+const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /** JSON cannot carry it. */
 class NotJson extends Error {}
 
@@ -66,7 +69,7 @@ class Parts {
   }
 
   #add(part: string | Uint8Array): unknown {
-    const bytes = typeof part === "string" ? new TextEncoder().encode(part) : part;
+    const bytes = typeof part === "string" ? ENCODER.encode(part) : part;
     const place: Place = [this.length, bytes.length, typeof part === "string" ? 1 : 0];
     this.all.push(bytes);
     this.length += bytes.length;
@@ -82,8 +85,7 @@ class Parts {
 export function encodeMessage(message: unknown): readonly Uint8Array[] {
   const parts = new Parts();
   try {
-    const head = new TextEncoder().encode(JSON.stringify(parts.outline(message)));
-    return framed(KIND.json, head, parts);
+    return framed(KIND.json, ENCODER.encode(JSON.stringify(parts.outline(message))), parts);
   } catch (error) {
     if (!(error instanceof NotJson)) throw error;
     return framed(KIND.v8, serialize(message), new Parts());
@@ -109,7 +111,7 @@ function framed(kind: number, head: Uint8Array, { all, length }: Parts): readonl
 
 function decode(kind: number, head: Uint8Array, parts: Uint8Array<ArrayBuffer>): unknown {
   if (kind === KIND.v8) return deserialize(head);
-  const message: unknown = JSON.parse(new TextDecoder().decode(head));
+  const message: unknown = JSON.parse(DECODER.decode(head));
   return parts.length === 0 ? message : filled(message, parts);
 }
 
@@ -121,7 +123,7 @@ function filled(value: unknown, parts: Uint8Array<ArrayBuffer>): unknown {
   if (place !== undefined) {
     const [start, length, isText] = place;
     const bytes = parts.subarray(start, start + length);
-    return isText === 1 ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes) : bytes;
+    return isText === 1 ? DECODER.decode(bytes) : bytes;
   }
   for (const key of Object.keys(object)) object[key] = filled(object[key], parts);
   return object;
@@ -145,55 +147,37 @@ export async function sendMessage(wire: Wire, message: readonly Uint8Array[]): P
  * @throws RangeError if one is longer; what the connection throws
  */
 export async function* messagesOf(wire: Wire, max: number): AsyncGenerator<unknown> {
-  const source = new Source(wire);
+  let buffer = new Uint8Array(BUFFER_BYTES);
+  let [start, end] = [0, 0];
   for (;;) {
-    const prefix = await source.take(PREFIX);
-    if (prefix === null) return;
-    const view = new DataView(prefix.buffer, prefix.byteOffset);
-    const [kind, head, parts] = [view.getUint32(0), view.getUint32(4), view.getUint32(8)];
-    if (head + parts > max) throw new RangeError("A message is too long");
-    const bytes = await source.take(head + parts);
-    if (bytes === null) return;
-    yield decode(kind, bytes.subarray(0, head), bytes.subarray(head));
-  }
-}
-
-/** The bytes of a connection. */
-class Source {
-  readonly #wire: Wire;
-  readonly #buffer = new Uint8Array(BUFFER_BYTES);
-  #start = 0;
-  #end = 0;
-
-  constructor(wire: Wire) {
-    this.#wire = wire;
-  }
-
-  /** So many bytes, which are the caller's; null if the connection ends before. */
-  async take(length: number): Promise<Uint8Array<ArrayBuffer> | null> {
-    const taken = new Uint8Array(length);
-    let has = this.#move(taken, 0);
-    while (has < length) {
-      const isLong = length - has >= BUFFER_BYTES;
-      const read = await this.#wire.read(isLong ? taken.subarray(has) : this.#buffer);
-      if (read === null) return null;
-      if (isLong) has += read;
-      else {
-        [this.#start, this.#end] = [0, read];
-        has += this.#move(taken, has);
+    const has = end - start;
+    let length = PREFIX;
+    if (has >= PREFIX) {
+      const view = new DataView(buffer.buffer, start);
+      const [kind, head, parts] = [view.getUint32(0), view.getUint32(4), view.getUint32(8)];
+      length += head + parts;
+      if (length > max) throw new RangeError("A message is too long");
+      if (has >= length) {
+        const from = start + PREFIX;
+        const isOwn = length > BUFFER_BYTES;
+        const [at, to] = [from + head, start + length];
+        const bytes = isOwn ? buffer.subarray(at, to) : buffer.slice(at, to);
+        yield decode(kind, buffer.subarray(from, at), bytes);
+        start = to;
+        if (!isOwn) continue;
+        // The message keeps its buffer, which has nothing else.
+        buffer = new Uint8Array(BUFFER_BYTES);
+        [start, end] = [0, 0];
+        continue;
       }
     }
-    return taken;
-  }
-
-  /** Moves what is here; returns how much. */
-  #move(taken: Uint8Array, at: number): number {
-    const moved = this.#buffer.subarray(
-      this.#start,
-      Math.min(this.#end, this.#start + taken.length - at),
-    );
-    taken.set(moved, at);
-    this.#start += moved.length;
-    return moved.length;
+    // What is here moves to the beginning, in a buffer with room for the whole message.
+    const next = length > buffer.length ? new Uint8Array(length) : buffer;
+    if (next === buffer) buffer.copyWithin(0, start, end);
+    else next.set(buffer.subarray(start, end));
+    [buffer, start, end] = [next, 0, has];
+    const read = await wire.read(buffer.subarray(end));
+    if (read === null) return;
+    end += read;
   }
 }

@@ -29,7 +29,7 @@ export type FromWorker =
   | {
     readonly kind: "answer";
     readonly answer: unknown;
-    /** The processor time of the call, in milliseconds, if a process has made it. */
+    /** The processor time of the call, in milliseconds, if a process with a limit of it has made it. */
     readonly computed?: number;
   }
   /** The call has ended before its end, because it was cancelled. */

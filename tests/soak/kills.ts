@@ -85,23 +85,23 @@ async function disturb(
   const victims = random.below(MAX_PROCESSES + 1);
   let processes = 0;
   let left = random.below(MAX_ANSWERS);
-  let kill: Promise<void> | null = null;
+  let killing: Promise<void> | null = null;
   let isKilled = false;
   const killOne = async () => {
     await new Promise((resolve) => setTimeout(resolve, random.next() * MAX_DELAY_MS));
     if (processes < victims) {
       processes++;
       const pids = await workerProcessesOf(program.pid);
-      if (pids.length > 0) Deno.kill(random.pick(pids), "SIGKILL");
+      if (pids.length > 0) kill(random.pick(pids));
       left = random.below(MAX_ANSWERS);
-      kill = null;
+      killing = null;
     } else {
       isKilled = true;
       await program.stop("SIGKILL");
     }
   };
   const answered = () => {
-    if (--left <= 0) kill ??= killOne();
+    if (--left <= 0) killing ??= killOne();
   };
   const clients = tokens.map((token) => new Client(program.api, token, answered));
   const operator = new Client(program.api, program.token, answered);
@@ -111,6 +111,15 @@ async function disturb(
     // The end of a process ends the work of those whose call it had.
     while (!isKilled) await worker.work(own, other, index === 0 ? operator : null);
   }));
-  await kill;
+  await killing;
   return processes;
+}
+
+/** Kills a process, unless it has ended. */
+function kill(pid: number): void {
+  try {
+    Deno.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
 }
