@@ -110,7 +110,7 @@ async function stopOne(): Promise<void> {
 }
 
 Deno.test("a repository that needs more memory than there is ends its process alone", async () => {
-  await withPair({ memoryBytes: 300 * 1024 * 1024 }, async ({ one, other }) => {
+  await withPair({ memoryBytes: 200 * 1024 * 1024 }, async ({ one, other }) => {
     const large = new Uint8Array(100 * 1024 * 1024).map((_, at) => at % 251);
     await assert.rejects(commit(one, "bomb", large), /needed more memory than it may have/);
     assert.equal((await one.timeline({})).total, 1);
