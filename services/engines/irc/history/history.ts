@@ -147,6 +147,7 @@ export class History {
     const { store } = this.#options;
     const target = targetOf(conversation);
     if (whole || store === null || target === null) return entries;
+    if (query.upTo === HistoryKind.MESSAGE && store.isSilent(target)) return [];
     return this.#readStore(store, target, { conversation, query });
   }
 
