@@ -143,11 +143,11 @@ export class History {
     conversation: Conversation,
     query: HistoryQuery,
   ): Iterable<HistoryEntry> | AsyncIterable<HistoryEntry> {
-    const { entries, whole } = select(this.#entriesOf(conversation), query);
     const { store } = this.#options;
     const target = targetOf(conversation);
+    if (query.upTo === HistoryKind.MESSAGE && target !== null && store?.isSilent(target)) return [];
+    const { entries, whole } = select(this.#entriesOf(conversation), query);
     if (whole || store === null || target === null) return entries;
-    if (query.upTo === HistoryKind.MESSAGE && store.isSilent(target)) return [];
     return this.#readStore(store, target, { conversation, query });
   }
 
