@@ -83,7 +83,8 @@ function startWorker({ worker: name, address, read, write }: ProcessSetup): Work
     // Libraries read variables when they are loaded. It gives both up once it is connected.
     net: true,
     env: true,
-    sys: false,
+    // Whose files they are: Node's check of what may be written asks for it.
+    sys: ["uid"],
     run: false,
     ffi: false,
     import: false,
