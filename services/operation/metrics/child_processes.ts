@@ -24,7 +24,7 @@ interface Status {
   readonly childTicks: number;
 }
 
-/** Reads what the processes use that this one has started; null where nobody tells. */
+/** Reads what the processes use that this one has started; null if nobody tells. */
 export async function readChildFigures(): Promise<ChildFigures | null> {
   if (Deno.build.os !== "linux") return null;
   const folder = `/proc/${Deno.pid}`;

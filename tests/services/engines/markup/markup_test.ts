@@ -60,7 +60,7 @@ Deno.test("a process without any rights renders everything that a thread does", 
   process.close();
 });
 
-Deno.test("whoever runs the server is told why texts are shown as they are", async () => {
+Deno.test("the owner is told why texts are shown as they are", async () => {
   const reasons: string[] = [];
   const markup = new Markup({
     scheduler: systemScheduler,

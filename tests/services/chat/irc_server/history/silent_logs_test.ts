@@ -45,7 +45,7 @@ function serve(historyStore: HistoryArchive) {
   return { enter, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-Deno.test("whoever joins a channel in which nobody has spoken asks the disk nothing", () =>
+Deno.test("a JOIN to a channel in which nobody has spoken asks the disk nothing", () =>
   withFolder(async (folder) => {
     await using archive = await openArchive(folder);
     const questions = questionsTo(archive.value);
