@@ -694,5 +694,6 @@ function openPool({ folder, startsProcesses, log }: ProjectRepositoriesOptions):
     ...startsProcesses === true && { startWorker: repositoryProcesses(folder) },
     onStuck: (call) =>
       log.warn("A call of a repository did not end in time; its worker is ended", { ...call }),
+    onUnusable: (reason) => log.warn("The worker of repositories cannot start", { reason }),
   });
 }
