@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type ProcessOptions, startProcess } from "../../../services/kernel/process_port.ts";
 import { WorkerPool } from "../../../services/kernel/worker_pool.ts";
 import { withFolder } from "../../support/temporary.ts";
+import { until } from "../../support/until.ts";
 import type { TestRequest } from "./calls_worker.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -115,17 +116,46 @@ Deno.test("a killed process fails its call alone, and a stopped one ends at the 
   });
 });
 
+Deno.test("a stopped process ends although its call has no limit, and one that computes does not", async () => {
+  await withProcess({ silenceMs: 1000, computeMs: 1500 }, async (call) => {
+    await assert.rejects(call(["spin", 0]), /lost: It computed for longer than it may/);
+  });
+  await withProcess({ silenceMs: 1000 }, async (call) => {
+    const pid = Number(await call(["pid", 0]));
+    const ready = Promise.withResolvers<void>();
+    const stopped = call(["wait", 0], { onProgress: () => ready.resolve() });
+    const lost = assert.rejects(stopped, /lost: It stands still/);
+    const waiting = call(["pid", 0]);
+    await ready.promise;
+    Deno.kill(pid, "SIGSTOP");
+    await lost;
+    assert.notEqual(await waiting, pid);
+  });
+});
+
+/** Runs a program that starts a process, with a folder for temporary files; returns what it prints. */
+async function runCaller(name: string, folder: string): Promise<string> {
+  const caller = new URL(name, import.meta.url).href;
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--no-check", "--permission-set=test", caller, folder],
+    env: { TMPDIR: folder },
+    stderr: "inherit",
+  }).output();
+  return new TextDecoder().decode(stdout);
+}
+
 Deno.test("where no socket can be made, a process uses a port", async () => {
   await withFolder(async (folder) => {
     const long = `${folder}/${"long".repeat(30)}`;
     await Deno.mkdir(long);
-    const caller = new URL("./process_caller.ts", import.meta.url).href;
-    const { stdout } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "--quiet", "--no-check", "--permission-set=test", caller],
-      env: { TMPDIR: long },
-      stderr: "inherit",
-    }).output();
-    assert.equal(new TextDecoder().decode(stdout), "11\n");
+    assert.equal(await runCaller("./process_caller.ts", long), "11\n");
     assert.deepEqual([...Deno.readDirSync(long)], []);
+  });
+});
+
+Deno.test("a program that is killed while a process starts leaves no socket", async () => {
+  await withFolder(async (folder) => {
+    assert.equal(await runCaller("./killed_caller.ts", folder), "");
+    await until(() => [...Deno.readDirSync(folder)].every(({ name }) => name === "loaded"));
   });
 });
