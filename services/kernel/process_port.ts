@@ -1,5 +1,5 @@
 /** Workers that are processes of this program: for code that reads what strangers wrote. */
-import { getPriority, setPriority } from "node:os";
+import { getPriority, setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Unavailable } from "./errors.ts";
@@ -31,6 +31,12 @@ export const WORKER_COMMAND = "run-worker";
 
 /** What Deno needs to find its folder and a place for temporary files. */
 const ENVIRONMENT = ["DENO_DIR", "HOME", "TMPDIR", "XDG_CACHE_HOME"];
+
+/** How the names of the folders of sockets begin, for each moment in which a process starts. */
+const SOCKET_PREFIX = "muster-worker-";
+
+/** After how long nobody can connect to a socket any more, in milliseconds. */
+const LEFT_MS = 10 * 60_000;
 
 /** A process may have to wait for a core on a busy machine, but not for so long. */
 const SILENCE_MS = 20_000;
@@ -215,9 +221,31 @@ class Door {
 /** Makes a folder into which nobody else can look; null if none can be made. */
 function makeFolder(): string | null {
   try {
-    return Deno.makeTempDirSync({ prefix: "muster-" });
+    return Deno.makeTempDirSync({ prefix: SOCKET_PREFIX });
   } catch {
     return null;
+  }
+}
+
+/** Removes the folders of sockets that servers left when they were killed while a process started. */
+export async function removeLeftSockets(): Promise<void> {
+  const folder = tmpdir();
+  try {
+    for await (const { name } of Deno.readDir(folder)) {
+      if (name.startsWith(SOCKET_PREFIX)) await removeIfLeft(join(folder, name));
+    }
+  } catch {
+    // There is no such folder, or it cannot be read.
+  }
+}
+
+async function removeIfLeft(folder: string): Promise<void> {
+  try {
+    const { mtime } = await Deno.stat(folder);
+    const age = Date.now() - (mtime?.getTime() ?? 0);
+    if (age > LEFT_MS) await Deno.remove(folder, { recursive: true });
+  } catch {
+    // It is another user's, or is gone.
   }
 }
 

@@ -3,7 +3,6 @@
  * needs, gives up its own, and watches. The worker itself talks to the program that started the
  * process.
  */
-import { dirname } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
@@ -77,18 +76,7 @@ export async function serveProcess(): Promise<never> {
     giveSigns(setup);
   };
   for await (const line of lines) Atomics.store(shared, 0, Number(line));
-  removeSocket(setup);
   Deno.exit(0);
-}
-
-/** Removes the folder of the socket, if the other side was killed before it could. */
-function removeSocket({ address }: ProcessSetup): void {
-  if (address.transport !== "unix") return;
-  try {
-    Deno.removeSync(dirname(address.path), { recursive: true });
-  } catch {
-    // It is gone; or this thread has no rights any more, and the worker has connected.
-  }
 }
 
 function startWorker({ worker: name, address, read, write }: ProcessSetup): Worker {

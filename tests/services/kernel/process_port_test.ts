@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { type ProcessOptions, startProcess } from "../../../services/kernel/process_port.ts";
 import { WorkerPool } from "../../../services/kernel/worker_pool.ts";
 import { withFolder } from "../../support/temporary.ts";
-import { until } from "../../support/until.ts";
 import type { TestRequest } from "./calls_worker.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -133,11 +132,11 @@ Deno.test("a stopped process ends although its call has no limit, and one that c
   });
 });
 
-/** Runs a program that starts a process, with a folder for temporary files; returns what it prints. */
-async function runCaller(name: string, folder: string): Promise<string> {
-  const caller = new URL(name, import.meta.url).href;
+/** Runs one of the programs of this folder, with a folder for temporary files; returns its output. */
+async function runWith(folder: string, name: string): Promise<string> {
+  const program = new URL(name, import.meta.url).href;
   const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-check", "--permission-set=test", caller, folder],
+    args: ["run", "--quiet", "--no-check", "--permission-set=test", program],
     env: { TMPDIR: folder },
     stderr: "inherit",
   }).output();
@@ -148,14 +147,20 @@ Deno.test("where no socket can be made, a process uses a port", async () => {
   await withFolder(async (folder) => {
     const long = `${folder}/${"long".repeat(30)}`;
     await Deno.mkdir(long);
-    assert.equal(await runCaller("./process_caller.ts", long), "11\n");
+    assert.equal(await runWith(long, "./process_caller.ts"), "11\n");
     assert.deepEqual([...Deno.readDirSync(long)], []);
   });
 });
 
-Deno.test("a program that is killed while a process starts leaves no socket", async () => {
+Deno.test("old sockets of killed servers are removed, and nothing else", async () => {
   await withFolder(async (folder) => {
-    assert.equal(await runCaller("./killed_caller.ts", folder), "");
-    await until(() => [...Deno.readDirSync(folder)].every(({ name }) => name === "loaded"));
+    for (const name of ["muster-worker-old", "muster-worker-new", "muster-other"]) {
+      await Deno.mkdir(`${folder}/${name}`);
+      await Deno.writeTextFile(`${folder}/${name}/worker`, "");
+      if (name !== "muster-worker-new") await Deno.utime(`${folder}/${name}`, 0, 0);
+    }
+    await runWith(folder, "./socket_sweeper.ts");
+    const left = [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
+    assert.deepEqual(left, ["muster-other", "muster-worker-new"]);
   });
 });
