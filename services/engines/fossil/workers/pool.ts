@@ -190,7 +190,8 @@ function resultOf(outcome: Outcome): unknown {
 /** What the end of a worker means for the job that it ran. */
 function lossOf(request: JobRequest, reason: string): string {
   const ended = `The worker of the repository has ended: ${reason}`;
-  const isRead = request.kind === "run" && READS.has(request.operation);
+  const isRead = request.kind === "open" || request.kind === "close" ||
+    request.kind === "run" && READS.has(request.operation);
   return isRead ? ended : `${ended}. The change may have been made: look before you repeat it`;
 }
 
