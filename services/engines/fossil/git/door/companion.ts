@@ -66,6 +66,11 @@ export class GitCompanion implements Disposable {
     };
   }
 
+  /** The name of a commit by its number. */
+  commitName(id: number): Uint8Array {
+    return this.db.value<Uint8Array>("SELECT name FROM revision WHERE id=?", id)!;
+  }
+
   close(): void {
     this.db.close();
   }
