@@ -54,6 +54,9 @@ export const READ_NAMES = [
   "resolveArtifact",
   "previewMerge",
   "previewPick",
+  "gitRefs",
+  "gitNegotiation",
+  "gitSizes",
 ] as const;
 
 /** Writes, which have a generous limit. */
@@ -95,6 +98,8 @@ export const WHOLE_NAMES = [
   "nameOfFile",
   "archive",
   "exportGit",
+  "updateObjects",
+  "gitPack",
   "verify",
   "rebuild",
 ] as const;
@@ -136,6 +141,8 @@ export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Sid
   ["blame", "heavy"],
   ["archive", "long"],
   ["exportGit", "long"],
+  ["updateObjects", "heavy"],
+  ["gitPack", "heavy"],
   ["verify", "long"],
   ["cloneState", "long"],
   ["storeCloned", "long"],

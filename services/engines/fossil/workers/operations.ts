@@ -136,6 +136,15 @@ import {
   writeUnversioned,
   writeWiki,
 } from "../write/mod.ts";
+import type { FetchRequest } from "../../git/mod.ts";
+import {
+  answerNegotiation,
+  type GitCompanion,
+  type PackReport,
+  readGitRefs,
+  sizesOf,
+  writeFetched,
+} from "../git/door/mod.ts";
 import { HashHelper, type HashMemory } from "./hash_protocol.ts";
 import type { ReadName, WholeName, WriteName } from "./operation_names.ts";
 import type { Watch } from "./watch.ts";
@@ -154,6 +163,8 @@ export interface Context {
   readonly hashing: HashMemory | null;
   /** The index beside the repository, opened or created. */
   index(): SearchIndex;
+  /** The Git objects beside the repository, opened or created. */
+  companion(): GitCompanion;
 }
 
 /** Reads that a person waits for. */
@@ -239,6 +250,12 @@ export const READS = {
   /** Whether two check-ins can be merged, and what would change. */
   previewMerge: ({ repository }: Context, sides: MergeSides) => previewMerge(repository, sides),
   previewPick: ({ repository }: Context, sides: PickSides) => previewPick(repository, sides),
+  /** The references that Git sees; null if the objects must be updated first. */
+  gitRefs: ({ companion }: Context) => readGitRefs(companion()),
+  gitNegotiation: ({ companion }: Context, request: FetchRequest) =>
+    answerNegotiation(companion(), request),
+  /** Bytes of objects by their names; null for one that is not here. */
+  gitSizes: ({ companion }: Context, names: readonly string[]) => sizesOf(companion(), names),
 } as const satisfies Record<ReadName, unknown>;
 
 /** Writes, which have a generous limit. */
@@ -343,6 +360,23 @@ export const WHOLE = {
       progress: ({ commits, total }) => watch.progress(commits, total),
     };
     return writeFile(target, exportGit(repository, options), watch);
+  },
+  /** Makes the Git objects of what is new. */
+  updateObjects: ({ companion }: Context): void => companion().update(),
+  /** Writes a pack for a client of Git to the file `target`; the progress is its length so far. */
+  gitPack: (
+    { companion, watch }: Context,
+    { target, request }: { readonly target: string; readonly request: FetchRequest },
+  ): PackReport => {
+    using file = Deno.openSync(target, { write: true, create: true, truncate: true });
+    let bytes = 0;
+    return writeFetched(companion(), request, (piece) => {
+      for (let written = 0; written < piece.length;) {
+        written += file.writeSync(piece.subarray(written));
+      }
+      bytes += piece.length;
+      watch.progress(bytes, null);
+    });
   },
   /** Checks the file, decodes and hashes every artifact; returns damaged and missing content. */
   verify: ({ repository, watch, hashing }: Context) =>

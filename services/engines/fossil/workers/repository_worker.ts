@@ -99,7 +99,8 @@ class RepositoryWorker {
     try {
       const { repository, reader } = open;
       const index = () => open.index();
-      const context: Context = { repository, reader, watch, hashing, index };
+      const companion = () => open.companion();
+      const context: Context = { repository, reader, watch, hashing, index, companion };
       const result = await (OPERATIONS[operation] as AnyOperation)(context, input);
       if (open.hasWritten()) this.#settleSoon(open);
       return result;

@@ -1,6 +1,6 @@
 /** A repository's Git objects: what `git clone` and `git fetch` get. */
 export { GitCompanion } from "./companion.ts";
+export { readGitRefs, sizesOf, writeFetched } from "./fetching.ts";
+export { answerNegotiation, type NegotiationAnswer } from "./negotiation.ts";
+export type { PackReport } from "./packing.ts";
 export { companionPath } from "./schema.ts";
-export { answerNegotiation, negotiate, type NegotiationAnswer } from "./negotiation.ts";
-export { planPack } from "./plan.ts";
-export { type PackReport, writePack } from "./packing.ts";

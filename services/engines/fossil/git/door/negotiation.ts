@@ -1,5 +1,6 @@
 /** Finds out what a client lacks. */
-import { bytesOfName, type Depth, type FetchRequest, GitError, hexOf } from "../../../git/mod.ts";
+import { bytesOfName, type Depth, type FetchRequest, hexOf } from "../../../git/mod.ts";
+import { FossilError } from "../../error.ts";
 import type { GitCompanion } from "./companion.ts";
 import { KIND } from "./schema.ts";
 
@@ -45,7 +46,7 @@ export interface NegotiationAnswer {
 /**
  * Reads what a client wants and has.
  *
- * @throws {GitError} it wants what is not here, or no commit is left of its depth
+ * @throws {FossilError} `missing` or `invalid`: it wants what is not here, or no commit is left of its depth
  */
 export function negotiate(companion: GitCompanion, request: FetchRequest): Negotiation {
   const wanted = findWanted(companion, request.wants);
@@ -97,11 +98,16 @@ function commitOf({ db }: GitCompanion, name: string): number {
 
 function findWanted({ db }: GitCompanion, names: readonly string[]): Wanted {
   const [commits, tags, trees, files]: [number[], number[], number[], number[]] = [[], [], [], []];
-  const lists = { [KIND.commit]: commits, [KIND.tag]: tags, [KIND.tree]: trees, [KIND.blob]: files };
+  const lists = {
+    [KIND.commit]: commits,
+    [KIND.tag]: tags,
+    [KIND.tree]: trees,
+    [KIND.blob]: files,
+  };
   const select = "SELECT kind, place FROM object WHERE name=?";
   for (const name of names) {
     const found = db.row<{ kind: keyof typeof lists; place: number }>(select, bytesOfName(name));
-    if (found === undefined) throw new GitError(`not our ref ${name}`);
+    if (found === undefined) throw new FossilError("missing", `not our ref ${name}`);
     lists[found.kind].push(found.place);
     if (found.kind !== KIND.tag) continue;
     const target = db.value<Uint8Array>("SELECT target FROM tag WHERE id=?", found.place)!;
@@ -177,7 +183,9 @@ function selectCommits(
     const select = `SELECT coalesce(peeled,object) FROM ref
       WHERE name IN (?,'refs/'||?,'refs/tags/'||?,'refs/heads/'||?)`;
     const name = db.value<Uint8Array>(select, ref, ref, ref, ref);
-    if (name === undefined) throw new GitError(`This repository has no reference "${ref}"`);
+    if (name === undefined) {
+      throw new FossilError("missing", `This repository has no reference "${ref.slice(0, 200)}"`);
+    }
     excluded[commitOf(companion, hexOf(name))] = 1;
   }
   graph.markAncestors(excluded);
@@ -191,6 +199,8 @@ function selectCommits(
     if (included[id] === 1 && isLeftOut(id)) included[id] = 0;
     if (included[id] === 1 && graph.parents(id).some(isLeftOut)) ends.add(id);
   }
-  if (!included.includes(1)) throw new GitError("No commit is left of this depth");
+  if (!included.includes(1)) {
+    throw new FossilError("invalid", "No commit is left of this depth");
+  }
   return { included, ends };
 }

@@ -202,15 +202,19 @@ export class CompanionUpdater {
         const head = heads.get(rid);
         const isNew = head !== undefined && !seen.has(rid);
         seen.add(rid);
-        const missing = !isNew ? [] : parentsOf(head).filter((parent) =>
-          graph.idOf(parent) === 0 && heads.has(parent) && !seen.has(parent)
-        );
+        const missing = !isNew
+          ? []
+          : parentsOf(head).filter((parent) =>
+            graph.idOf(parent) === 0 && heads.has(parent) && !seen.has(parent)
+          );
         if (missing.length > 0) {
           stack.push(...missing);
           continue;
         }
         stack.pop();
-        if (head !== undefined && graph.idOf(rid) === 0) this.#addCheckin(rid, head, parentsOf(head));
+        if (head !== undefined && graph.idOf(rid) === 0) {
+          this.#addCheckin(rid, head, parentsOf(head));
+        }
       }
     }
   }
