@@ -1,6 +1,6 @@
 /** Projects as repositories of Git: `/projects/SLUG.git`. */
 import type { Context } from "hono";
-import { bodyLimitsOf } from "../../http/mod.ts";
+import { bodyLimitsOf, readAuthorization } from "../../http/mod.ts";
 import {
   advertiseRefs,
   capabilitiesOf,
@@ -23,7 +23,6 @@ import { accessProject, type ProjectAccess } from "../../services/work/projects/
 import { ApiRoutes } from "../api_routes.ts";
 import type { AppEnv } from "../environment.ts";
 import { z } from "../extended_zod.ts";
-import { credentialOf, type CredentialSource, principalOf } from "../middleware/authenticate.ts";
 import { statusOf } from "../middleware/errors.ts";
 import { errors } from "../schemas.ts";
 import { specialRoute } from "../special_route.ts";
@@ -36,7 +35,6 @@ const AGENT = `muster/${VERSION}`;
 const FETCH = "git-upload-pack";
 const PUSH = "git-receive-pack";
 const SUFFIX = ".git";
-const SOURCES: ReadonlySet<CredentialSource> = new Set(["bearer", "basic"]);
 
 const binary = z.any().openapi({ type: "string", format: "binary" });
 const params = z.object({
@@ -148,14 +146,15 @@ async function enter(
   context: Context<AppEnv>,
   { hosting, identity }: GitServices,
 ): Promise<ProjectAccess> {
-  const credential = credentialOf(context.req.raw, SOURCES);
-  const principal = credential === null
-    ? GUEST
-    : await principalOf(identity, credential, context.get("address"));
-  context.set("principal", principal);
-  context.env.trust?.(principal);
   const repository = context.req.param("repository") ?? "";
   const slug = repository.endsWith(SUFFIX) ? repository.slice(0, -SUFFIX.length) : "";
+  const credential = readAuthorization(context.req.header("authorization"));
+  const projectId = hosting.projects.find(slug)?.project.id ?? null;
+  const principal = credential === null
+    ? GUEST
+    : await identity.authenticateFor(projectId, credential, context.get("address"));
+  context.set("principal", principal);
+  context.env.trust?.(principal);
   try {
     const access = accessProject(hosting.projects, slug, principal);
     access.require("read");

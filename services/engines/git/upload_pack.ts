@@ -168,17 +168,14 @@ function secondsOf(text: string): number {
 export function parseCommand(message: Uint8Array): Command {
   const packets = readPackets(message);
   let name: string | null = null;
-  let hasArguments = false;
-  for (const packet of packets) {
-    if (packet === "delimiter") hasArguments = true;
-    if (typeof packet === "string") break;
-    const [key, value = ""] = splitOnce(lineOf(packet), "=");
+  for (const line of linesOf(packets)) {
+    const [key, value = ""] = splitOnce(line, "=");
     if (key === "command") name = value;
     else if (key === "object-format" && value !== "sha1") {
       throw new GitError(`This repository names objects by SHA-1, not by "${value.slice(0, 20)}"`);
     }
   }
-  const lines = hasArguments ? linesOf(packets) : [];
+  const lines = linesOf(packets);
   switch (name) {
     case "ls-refs":
       return { name, list: parseList(lines) };

@@ -6,7 +6,7 @@ import {
   type FetchRequest,
 } from "../../../git/mod.ts";
 import type { GitCompanion } from "./companion.ts";
-import { negotiate } from "./negotiation.ts";
+import { describeNegotiation, negotiate, type NegotiationAnswer } from "./negotiation.ts";
 import { type PackReport, writePack } from "./packing.ts";
 import { planPack } from "./plan.ts";
 import { KIND } from "./schema.ts";
@@ -35,6 +35,17 @@ export function sizesOf({ db }: GitCompanion, names: readonly string[]): (number
   });
 }
 
+/** What a client and the repository have in common. */
+export function answerNegotiation(
+  companion: GitCompanion,
+  request: FetchRequest,
+): NegotiationAnswer {
+  return companion.reader.read(() => {
+    companion.update();
+    return describeNegotiation(companion, negotiate(companion, request));
+  });
+}
+
 /**
  * Writes the pack that a client asks for.
  *
@@ -47,6 +58,7 @@ export function writeFetched(
   sink: (piece: Uint8Array) => void,
 ): PackReport {
   return companion.reader.read(() => {
+    companion.update();
     const negotiation = negotiate(companion, request);
     const plan = planPack(companion, negotiation, request);
     // Who filters lacks objects of commits that it has.

@@ -61,13 +61,12 @@ export function negotiate(companion: GitCompanion, request: FetchRequest): Negot
   return { wanted, common, shallows };
 }
 
-/** The answer to a request. */
-export function answerNegotiation(
+/** What a client learns of a negotiation. */
+export function describeNegotiation(
   companion: GitCompanion,
-  request: FetchRequest,
+  { wanted, common, shallows: { before, after, deepened } }: Negotiation,
 ): NegotiationAnswer {
   const { graph } = companion;
-  const { wanted, common, shallows: { before, after, deepened } } = negotiate(companion, request);
   const names = (ids: Iterable<number>) => [...ids].map((id) => hexOf(companion.commitName(id)));
   const reached = graph.marks();
   let isReady = common.length > 0;
