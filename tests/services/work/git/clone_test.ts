@@ -62,7 +62,7 @@ inBothVersions("a clone may end at a depth, and be deepened", async (test, versi
   assert.equal((await clone.log("origin/trunk")).length, 1);
   await clone.git("fetch", "--quiet", "--deepen=2");
   await clone.check();
-  assert.equal((await clone.log("origin/trunk")).length, 3);
+  assert.equal((await clone.log("origin/trunk")).length, 5);
   await clone.git("fetch", "--quiet", "--unshallow");
   await clone.check();
   assert.equal((await clone.log("origin/trunk")).length, 8);

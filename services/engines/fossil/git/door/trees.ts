@@ -12,10 +12,11 @@ import {
   parseTree,
   type TreeEntry,
 } from "../../../git/mod.ts";
-import { encodeUtf8, MAX_ARTIFACT_BYTES } from "../../codec/mod.ts";
+import { MAX_ARTIFACT_BYTES } from "../../codec/mod.ts";
 import type { Database } from "../../content/mod.ts";
 import { FossilError } from "../../error.ts";
 import { addTo, TextMap } from "../../text/mod.ts";
+import { decodeText, encodeText } from "../stream/mod.ts";
 import { KIND } from "./schema.ts";
 
 /** Deltas between a tree and the whole one that it is made from. */
@@ -242,11 +243,11 @@ class TreeMaker {
   }
 
   #entry(before: TreeEntry | null, steps: readonly Step[]): TreeEntry | null {
-    const own = steps.find((step) => endOf(step) === step.path.length);
+    const own = steps.findLast((step) => endOf(step) === step.path.length);
     const first = steps[0]!;
     const name = bytesOf(first.path.slice(first.start, endOf(first)));
     if (own?.entry) return { name, ...own.entry };
-    const below = steps.filter((step) => step !== own)
+    const below = steps.filter((step) => endOf(step) < step.path.length)
       .map((step) => ({ ...step, start: endOf(step) + 1 }));
     const isFolder = before?.mode === MODE.folder;
     if (below.length > 0) {
@@ -265,15 +266,20 @@ function endOf({ path, start }: Step): number {
   return slash < 0 ? path.length : slash;
 }
 
-const ASCII = /^[\x00-\x7f]*$/;
-
-/** A part of a path as an entry has it: a character for each byte of its UTF-8. */
+/** A part of a path as an entry has it: a character for each of its bytes. */
 function bytesOf(part: string): string {
-  return ASCII.test(part) ? part : Buffer.from(encodeUtf8(part)).toString("latin1");
+  return isAscii(part) ? part : Buffer.from(encodeText(part)).toString("latin1");
 }
 
 function textOf(name: string): string {
-  return ASCII.test(name) ? name : Buffer.from(name, "latin1").toString();
+  return isAscii(name) ? name : decodeText(Buffer.from(name, "latin1"));
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    if (text.charCodeAt(at) > 0x7f) return false;
+  }
+  return true;
 }
 
 /** The delta between two trees, of whole entries. */

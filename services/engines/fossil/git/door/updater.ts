@@ -1,12 +1,13 @@
 import { deflateSync } from "node:zlib";
-import { hexOf, MODE, nameOfObject } from "../../../git/mod.ts";
+import { bytesOfName, hexOf, MODE, nameOfObject } from "../../../git/mod.ts";
 import type { FileMode, Manifest } from "../../artifact/mod.ts";
 import { type Database, walkArtifacts } from "../../content/mod.ts";
 import { filesOf, hiddenDeletions } from "../../crosslink/mod.ts";
 import { FossilError } from "../../error.ts";
 import type { Reader } from "../../read/mod.ts";
 import { TextMap } from "../../text/mod.ts";
-import { commitOf, commitTextOf } from "../commit.ts";
+import { commitOf, commitTextOf, ownProperty } from "../commit.ts";
+import { parseOverlay, TREE_PROPERTY } from "../overlay.ts";
 import { parseSignature } from "../person.ts";
 import type { CommitGraph } from "./graph.ts";
 import { type CheckinHead, headOf } from "./heads.ts";
@@ -230,6 +231,7 @@ export class CompanionUpdater {
     let changes;
     try {
       changes = this.#changes(rid, first, blobs);
+      changes.push(...this.#overlaid(head, blobs));
     } catch (error) {
       if (error instanceof ContentMissing) return;
       throw error;
@@ -305,6 +307,20 @@ export class CompanionUpdater {
       else if (!changes.has(path)) changes.set(path, { path, entry: null });
     }
     return [...changes.values()];
+  }
+
+  /** What a check-in says that Fossil cannot hold. It comes last: it may be about a file's mode. */
+  #overlaid(head: CheckinHead, blobs: Set<number>): PathChange[] {
+    const { store } = this.#parts.reader.repository;
+    return parseOverlay(ownProperty(head, TREE_PROPERTY)).map(({ path, mode, object }) => {
+      if (mode === 0) return { path, entry: null };
+      if (mode === MODE.submodule || mode === MODE.folder) {
+        return { path, entry: { mode, object: bytesOfName(object) } };
+      }
+      const rid = store.ridOf(object);
+      blobs.add(rid);
+      return { path, entry: { mode, object: this.#fileName(rid) } };
+    });
   }
 
   /** As {@link #changes}, from the files of both check-ins. */
