@@ -7,6 +7,8 @@ import { CallerQuota, type Holder } from "../../people/identity/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import { GrowingFile } from "./growing_file.ts";
 
+/** Bytes of a pack that is kept beside a repository for the next clone. */
+const MAX_KEPT = 1024 * 1024 * 1024;
 /** Packs that may be made or read at the same time. */
 const MAX_PACKS = 32;
 const WORDS = { things: "fetches", state: "running", retrySeconds: 10 } as const;
@@ -101,12 +103,20 @@ export class GitDoor {
     try {
       folder = await Deno.makeTempDir({ dir: files.folder, prefix: ".pack-" });
       const target = join(folder, "pack");
-      await Deno.create(target).then((file) => file.close());
-      const pack = await GrowingFile.open(target, (onProgress) =>
-        this.#repositories.read(
-          project,
-          (repository) => repository.gitPack({ target, request }, { signal: abort, onProgress }),
-        ));
+      const pack = await this.#repositories.read(project, async (repository) => {
+        const kept = await repository.keptGitPack({ target, request }, { signal: abort });
+        if (kept !== null) return await GrowingFile.open(target, () => Promise.resolve(kept));
+        await Deno.create(target).then((file) => file.close());
+        const where = { target, request, maxKept: MAX_KEPT };
+        return await GrowingFile.open(
+          target,
+          (onProgress) =>
+            this.#repositories.read(
+              project,
+              (opened) => opened.gitPack(where, { signal: abort, onProgress }),
+            ),
+        );
+      });
       pack.onClosed(() => {
         held[Symbol.dispose]();
         ended.abort();

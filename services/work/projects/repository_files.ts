@@ -3,6 +3,7 @@ import { Conflict, Invalid, Unavailable } from "../../kernel/errors.ts";
 import {
   companionPath,
   errorCodeOf,
+  packPath,
   type RepositoryPool,
   searchIndexPath,
 } from "../../engines/fossil/front/mod.ts";
@@ -457,7 +458,7 @@ function refusedSource(error: unknown, { path }: ImportSource): Invalid | null {
 
 /** The files of a repository: SQLite's, and what is derived beside it. */
 function filesOf(path: string): string[] {
-  const files = [path, searchIndexPath(path), companionPath(path)];
+  const files = [path, searchIndexPath(path), companionPath(path), packPath(path)];
   return files.flatMap((file) => ENDINGS.map((ending) => file + ending));
 }
 

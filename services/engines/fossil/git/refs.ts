@@ -18,6 +18,10 @@ export interface GitTagOut {
   readonly user: string | null;
   /** Julian day. */
   readonly day: number;
+  /** Further headers with their line ends; "" for none. */
+  readonly further: string;
+  /** The artifact with what Git has behind the tag's target, if it is not all here; null for none. */
+  readonly rest: string | null;
 }
 
 const HEADS = "refs/heads/";
@@ -241,7 +245,8 @@ export class NamePlan {
       if (ref !== wanted) {
         this.#notices.add("ref", name, `The tag was renamed to "${readable(ref)}"`);
       }
-      const isLight = kept.tagger === undefined && kept.message === undefined && value === null &&
+      const isLight = kept.tagger === undefined && kept.message === undefined &&
+        kept.rest === undefined && value === null &&
         (row.isKept === 0 || kept.ref !== undefined);
       if (isLight) this.#refs.set(ref, rid);
       else this.#tags.push(annotated(row, kept, ref.slice(TAGS.length)));
@@ -255,10 +260,11 @@ const LEAVES = `SELECT rid FROM leaf UNION SELECT objid FROM event
 
 function annotated(
   { rid, value, user, day }: TagRow,
-  { tagger, message }: Headers,
+  { tagger, message, further = "", rest }: Headers,
   name: string,
 ): GitTagOut {
-  return { name, rid, tagger, user, day, message: message ?? (value === null ? "" : `${value}\n`) };
+  const text = message ?? (value === null ? "" : `${value}\n`);
+  return { name, rid, tagger, user, day, further, rest: rest ?? null, message: text };
 }
 
 /** References that are in use; none may be a folder of another one. */

@@ -6,13 +6,15 @@ import type { Repository } from "../repository.ts";
 import type { GitCommit } from "./stream/mod.ts";
 
 /** The data to write a commit. */
-export type SpooledCommit = Pick<
-  GitCommit,
-  "line" | "author" | "committer" | "message" | "changes" | "further"
-> & {
-  /** The artifact with what the texts do not hold; null for none. */
-  readonly rest: string | null;
-};
+export type SpooledCommit =
+  & Pick<
+    GitCommit,
+    "line" | "author" | "committer" | "message" | "changes" | "further"
+  >
+  & {
+    /** The artifact with what the texts do not hold; null for none. */
+    readonly rest: string | null;
+  };
 
 /** The commits of a stream by number, in its order: parents before children. */
 export class CommitSpool implements Disposable {

@@ -115,7 +115,11 @@ export class TreeEditor {
       return "nowhere";
     }
     if (path.isWellFormed() && isFileName(path) && !isReservedFileName(path)) return "both";
-    this.#notices.add("path", readable(path), "Only Git sees the file: Fossil cannot hold its path");
+    this.#notices.add(
+      "path",
+      readable(path),
+      "Only Git sees the file: Fossil cannot hold its path",
+    );
     return "beyond";
   }
 
@@ -216,7 +220,8 @@ const GIT_MODES: Readonly<Record<FileMode, number>> = {
 /** Whether Fossil holds a file, though maybe with another mode. */
 function isCard(path: string, { beyond }: TreeFile): boolean {
   if (beyond === null) return true;
-  return beyond !== 0o160000 && path.isWellFormed() && isFileName(path) && !isReservedFileName(path);
+  return beyond !== 0o160000 && path.isWellFormed() && isFileName(path) &&
+    !isReservedFileName(path);
 }
 
 /** What a tree has and its parent does not, or the other way, and Fossil cannot hold. */

@@ -56,6 +56,7 @@ export const READ_NAMES = [
   "previewPick",
   "gitRefs",
   "gitNegotiation",
+  "keptGitPack",
   "gitSizes",
 ] as const;
 

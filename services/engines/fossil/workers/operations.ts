@@ -141,8 +141,10 @@ import {
   answerNegotiation,
   type GitCompanion,
   type PackReport,
+  type PackTarget,
   readGitRefs,
   sizesOf,
+  takeKeptPack,
   writeFetched,
 } from "../git/door/mod.ts";
 import { HashHelper, type HashMemory } from "./hash_protocol.ts";
@@ -254,6 +256,9 @@ export const READS = {
   gitRefs: ({ companion }: Context) => readGitRefs(companion()),
   gitNegotiation: ({ companion }: Context, request: FetchRequest) =>
     answerNegotiation(companion(), request),
+  /** Makes the pack that is kept the file `target`, if that is what a client wants; else null. */
+  keptGitPack: ({ companion }: Context, where: Omit<PackTarget, "maxKept">) =>
+    takeKeptPack(companion(), where),
   /** Bytes of objects by their names; null for one that is not here. */
   gitSizes: ({ companion }: Context, names: readonly string[]) => sizesOf(companion(), names),
 } as const satisfies Record<ReadName, unknown>;
@@ -366,18 +371,8 @@ export const WHOLE = {
   /** Writes a pack for a client of Git to the file `target`; the progress is its length so far. */
   gitPack: (
     { companion, watch }: Context,
-    { target, request }: { readonly target: string; readonly request: FetchRequest },
-  ): PackReport => {
-    using file = Deno.openSync(target, { write: true, create: true, truncate: true });
-    let bytes = 0;
-    return writeFetched(companion(), request, (piece) => {
-      for (let written = 0; written < piece.length;) {
-        written += file.writeSync(piece.subarray(written));
-      }
-      bytes += piece.length;
-      watch.progress(bytes, null);
-    });
-  },
+    where: PackTarget,
+  ): PackReport => writeFetched(companion(), where, (bytes) => watch.progress(bytes, null)),
   /** Checks the file, decodes and hashes every artifact; returns damaged and missing content. */
   verify: ({ repository, watch, hashing }: Context) =>
     hashing === null

@@ -19,7 +19,12 @@ function inBothVersions(name: string, run: (test: GitTest, version: string) => P
 }
 
 inBothVersions("a clone has the files of the project", async (test, version) => {
-  await commitFiles(test, { "README.md": "hello\n", "src/a/b.ts": "1\n", "ü ö.txt": "x", empty: "" });
+  await commitFiles(test, {
+    "README.md": "hello\n",
+    "src/a/b.ts": "1\n",
+    "ü ö.txt": "x",
+    empty: "",
+  });
   await commitFiles(test, { "README.md": "hello there\n", "src/c.ts": "2\n" });
   const clone = await test.clone(version);
   assert.equal(await Deno.readTextFile(`${clone.folder}/README.md`), "hello there\n");
@@ -114,4 +119,20 @@ gitTest("tags and branches are references", async (test) => {
     .catch(() => {});
   const clone = await test.clone();
   assert.match(await clone.refs(), /refs\/remotes\/origin\/trunk/);
+});
+
+gitTest("clones after the first one share a pack, which grows with the project", async (test) => {
+  await commitFiles(test, { "a.txt": "one\n".repeat(100), "b.txt": "b\n" });
+  const first = await test.clone();
+  const second = await test.clone();
+  assert.equal(await second.refs(), await first.refs());
+  await commitFiles(test, { "a.txt": "one\n".repeat(99) + "two\n", "c/d.txt": "d\n" });
+  await commitFiles(test, { "a.txt": "one\n".repeat(100) });
+  const third = await test.clone();
+  const fourth = await test.clone();
+  assert.equal(await fourth.refs(), await third.refs());
+  assert.equal((await fourth.log()).length, 4);
+  assert.equal((await test.clone("--single-branch")).folder !== "", true);
+  await first.git("fetch", "--quiet");
+  await first.check();
 });

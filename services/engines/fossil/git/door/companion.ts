@@ -2,7 +2,7 @@ import { type Advertisement, hexOf } from "../../../git/mod.ts";
 import { type Database, openDerived } from "../../content/mod.ts";
 import type { Reader } from "../../read/mod.ts";
 import { CommitGraph } from "./graph.ts";
-import { COMPANION_SCHEMA, unpackRows } from "./schema.ts";
+import { COMPANION_SCHEMA, packPath, unpackRows } from "./schema.ts";
 import { TreeStore } from "./trees.ts";
 import { CompanionUpdater } from "./updater.ts";
 
@@ -15,6 +15,8 @@ const BUSY_TIMEOUT_MS = 5000;
  * anew.
  */
 export class GitCompanion implements Disposable {
+  /** The file of the pack that is kept. */
+  readonly packPath: string;
   readonly reader: Reader;
   readonly db: Database;
   readonly trees: TreeStore;
@@ -24,7 +26,8 @@ export class GitCompanion implements Disposable {
   #loaded = -1;
   readonly #currentKey = `git companion ${crypto.randomUUID()}`;
 
-  private constructor(db: Database, reader: Reader) {
+  private constructor(db: Database, reader: Reader, path: string) {
+    this.packPath = packPath(path);
     this.db = db;
     this.reader = reader;
     this.trees = new TreeStore(db);
@@ -33,7 +36,7 @@ export class GitCompanion implements Disposable {
   /** Opens or creates the companion at `path`; replaces a file that is none. */
   static open(path: string, reader: Reader): GitCompanion {
     const options = { schema: COMPANION_SCHEMA, busyTimeoutMs: BUSY_TIMEOUT_MS };
-    return new GitCompanion(openDerived(path, options), reader);
+    return new GitCompanion(openDerived(path, options), reader, path);
   }
 
   /** Adds what is new in the repository. */

@@ -6,9 +6,15 @@ import {
   type FetchRequest,
 } from "../../../git/mod.ts";
 import type { GitCompanion } from "./companion.ts";
-import { describeNegotiation, negotiate, type NegotiationAnswer } from "./negotiation.ts";
+import { contentsOf, keepPack, loadKeptPack, planBeyond } from "./kept_pack.ts";
+import {
+  describeNegotiation,
+  negotiate,
+  type Negotiation,
+  type NegotiationAnswer,
+} from "./negotiation.ts";
 import { type PackReport, writePack } from "./packing.ts";
-import { planPack } from "./plan.ts";
+import { planCommits, planPack } from "./plan.ts";
 import { KIND } from "./schema.ts";
 
 /** The references that Git sees, with what is new; null if that takes long to find out. */
@@ -46,25 +52,97 @@ export function answerNegotiation(
   });
 }
 
+/** Where the pack for a client goes. */
+export interface PackTarget {
+  readonly request: FetchRequest;
+  /** The file that is written. */
+  readonly target: string;
+  /** The longest pack that may be kept for other clients, in bytes; 0 for none. */
+  readonly maxKept: number;
+}
+
 /**
- * Writes the pack that a client asks for.
+ * Makes the kept pack the target, if that is what a client asks for; else null.
  *
- * @param sink takes pieces; each is in use until it returns
+ * @throws {FossilError} see {@linkcode negotiate}
+ */
+export function takeKeptPack(
+  companion: GitCompanion,
+  { request, target }: Omit<PackTarget, "maxKept">,
+): PackReport | null {
+  return companion.reader.read(() => {
+    companion.update();
+    const negotiation = negotiate(companion, request);
+    if (!isClone(request, negotiation)) return null;
+    const kept = loadKeptPack(companion);
+    if (kept === null) return null;
+    const { commits, tags } = planCommits(companion, negotiation, request);
+    const isSame = commits.length === kept.commits.reduce((sum, mark) => sum + mark, 0) &&
+      commits.every((id) => kept.commits[id] === 1) &&
+      tags.length === kept.tags.length && tags.every((tag) => kept.tags.includes(tag));
+    if (!isSame) return null;
+    Deno.linkSync(kept.path, target);
+    return { bytes: kept.bytes, objects: kept.objects };
+  });
+}
+
+/**
+ * Writes the pack that a client asks for. That of a clone is kept.
+ *
+ * @param progress called with the bytes so far
  * @throws {FossilError} see {@linkcode negotiate}
  */
 export function writeFetched(
   companion: GitCompanion,
-  request: FetchRequest,
-  sink: (piece: Uint8Array) => void,
+  { request, target, maxKept }: PackTarget,
+  progress: (bytes: number) => void,
 ): PackReport {
   return companion.reader.read(() => {
     companion.update();
     const negotiation = negotiate(companion, request);
     const plan = planPack(companion, negotiation, request);
-    // Who filters lacks objects of commits that it has.
-    const isWhole = request.filter.blobBytes === EVERYTHING.blobBytes &&
-      request.filter.treeDepth === EVERYTHING.treeDepth;
-    const options = { isThin: request.isThin && isWhole, takesOffsets: request.takesOffsets };
-    return writePack(companion, plan, options, sink);
+    const isWhole = isClone(request, negotiation);
+    const kept = isWhole ? loadKeptPack(companion) : null;
+    const beyond = kept && planBeyond(plan, kept);
+    const report = toFile(target, progress, (sink) =>
+      writePack(companion, beyond ?? plan, {
+        // A client that filters lacks objects of commits that it has.
+        isThin: request.isThin && isUnfiltered(request),
+        takesOffsets: request.takesOffsets,
+        kept: beyond && kept,
+      }, sink));
+    const isBest = kept === null || beyond !== null || report.objects > kept.objects;
+    if (isWhole && isBest && report.bytes <= maxKept) {
+      keepPack(companion, target, { ...report, ...contentsOf(plan, companion.graph.size) });
+    }
+    return report;
+  });
+}
+
+/** Whether a client has nothing and wants whole commits. */
+function isClone(request: FetchRequest, { wanted, common, shallows }: Negotiation): boolean {
+  return request.takesOffsets && isUnfiltered(request) && common.length === 0 &&
+    request.depth === null && shallows.before.size === 0 &&
+    wanted.trees.length + wanted.files.length === 0;
+}
+
+function isUnfiltered({ filter: { blobBytes, treeDepth } }: FetchRequest): boolean {
+  return blobBytes === EVERYTHING.blobBytes && treeDepth === EVERYTHING.treeDepth;
+}
+
+/** Writes a file in pieces. */
+function toFile<T>(
+  target: string,
+  progress: (bytes: number) => void,
+  write: (sink: (piece: Uint8Array) => void) => T,
+): T {
+  using file = Deno.openSync(target, { write: true, create: true, truncate: true });
+  let bytes = 0;
+  return write((piece) => {
+    for (let written = 0; written < piece.length;) {
+      written += file.writeSync(piece.subarray(written));
+    }
+    bytes += piece.length;
+    progress(bytes);
   });
 }

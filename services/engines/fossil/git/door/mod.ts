@@ -1,6 +1,13 @@
 /** A repository's Git objects: what `git clone` and `git fetch` get. */
 export { GitCompanion } from "./companion.ts";
-export { answerNegotiation, readGitRefs, sizesOf, writeFetched } from "./fetching.ts";
+export {
+  answerNegotiation,
+  type PackTarget,
+  readGitRefs,
+  sizesOf,
+  takeKeptPack,
+  writeFetched,
+} from "./fetching.ts";
 export type { NegotiationAnswer } from "./negotiation.ts";
 export type { PackReport } from "./packing.ts";
 export { companionPath } from "./schema.ts";

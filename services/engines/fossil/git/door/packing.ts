@@ -3,7 +3,9 @@ import { deflateSync } from "node:zlib";
 import { DeltaWriter, type EntryForm, PackWriter } from "../../../git/mod.ts";
 import { MAX_ARTIFACT_BYTES, readDelta } from "../../codec/mod.ts";
 import type { GitCompanion } from "./companion.ts";
+import { entriesOf, type KeptPack } from "./kept_pack.ts";
 import type { PackPlan } from "./plan.ts";
+import type { TreeRow } from "./trees.ts";
 
 /** Bytes of a length before the zlib stream of `blob.content`. */
 const LENGTH_BYTES = 4;
@@ -14,6 +16,8 @@ export interface PackOptions {
   readonly isThin: boolean;
   /** Whether a delta may name its base by its place. */
   readonly takesOffsets: boolean;
+  /** The pack that comes first, by which its objects are there already; null for none. */
+  readonly kept: KeptPack | null;
 }
 
 /** A pack that was written. */
@@ -34,8 +38,11 @@ export function writePack(
   sink: (piece: Uint8Array) => void,
 ): PackReport {
   const { commits, tags, treeCount, fileCount } = plan;
-  const objects = commits.length + tags.length + treeCount + fileCount;
-  const packer = new Packer(companion, { plan, options, pack: new PackWriter(objects, sink) });
+  const { kept } = options;
+  const objects = commits.length + tags.length + treeCount + fileCount + (kept?.objects ?? 0);
+  const pack = new PackWriter(objects, sink);
+  for (const part of kept === null ? [] : entriesOf(kept)) pack.add(part);
+  const packer = new Packer(companion, { plan, options, pack });
   return { objects, bytes: packer.write() };
 }
 
@@ -104,9 +111,7 @@ class Packer {
     const { trees } = this.#companion;
     const row = trees.row(id);
     this.#treeOffsets[id] = this.#pack.offset;
-    const form = row.base === 0
-      ? null
-      : this.#base(this.#treeOffsets[row.base]!, row.origin, () => trees.row(row.base).name);
+    const form = row.base === 0 ? null : this.#base(row, () => trees.row(row.base).name);
     if (form !== null || row.base === 0) {
       return this.#pack.entry(form ?? { kind: "tree" }, row.stored, row.data);
     }
@@ -117,16 +122,15 @@ class Packer {
   /**
    * How a delta names its base; null if the client does not have the base.
    *
-   * @param offset of the base in the pack; 0 if it is not there
-   * @param origin the commit that first has the object, and whose first parent has the base
+   * @param row its origin is the commit that first has it, and whose first parent has the base
    */
-  #base(offset: number, origin: number, nameOf: () => Uint8Array): EntryForm | null {
-    if (offset > 0) {
-      return this.#options.takesOffsets ? { baseOffset: offset } : { baseName: nameOf() };
-    }
+  #base({ base, origin }: TreeRow, nameOf: () => Uint8Array): EntryForm | null {
+    const { isThin, takesOffsets, kept } = this.#options;
+    const offset = this.#treeOffsets[base]!;
+    if (offset > 0) return takesOffsets ? { baseOffset: offset } : { baseName: nameOf() };
     const parent = this.#companion.graph.firstParent(origin);
-    const isHad = this.#options.isThin && this.#plan.had[parent] === 1;
-    return isHad ? { baseName: nameOf() } : null;
+    const isHad = isThin && this.#plan.had[parent] === 1;
+    return isHad || kept?.trees[base] === 1 ? { baseName: nameOf() } : null;
   }
 
   /** Writes a file, after those that it is stored as a delta of. */
@@ -152,8 +156,9 @@ class Packer {
     }
     const before = this.#file(source);
     const offset = this.#fileOffsets[source] ?? 0;
-    const isHad = this.#options.isThin && before !== undefined &&
-      this.#plan.had[before.origin] === 1;
+    const { isThin, kept } = this.#options;
+    const isHad = kept?.files[source] === 1 ||
+      (isThin && before !== undefined && this.#plan.had[before.origin] === 1);
     const delta = offset > 0 || isHad ? store.getDelta(rid) : null;
     if (delta === null || before === undefined) {
       return this.#pack.entry({ kind: "blob" }, size, deflateSync(store.require(rid)));

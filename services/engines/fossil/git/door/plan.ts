@@ -25,12 +25,12 @@ export interface PackWishes {
   readonly includesTags: boolean;
 }
 
-/** Plans the pack for a client. Needs an update of the companion before. */
-export function planPack(
+/** The commits and tags for a client; marks of those that it has, and of those that it gets too. */
+export function planCommits(
   companion: GitCompanion,
   { wanted, common, shallows }: Negotiation,
-  wishes: PackWishes,
-): PackPlan {
+  wishes: Pick<PackWishes, "includesTags">,
+): Pick<PackPlan, "commits" | "tags" | "had"> & { readonly sent: Uint8Array } {
   const { graph } = companion;
   const had = graph.marks();
   for (const id of common) had[id] = 1;
@@ -45,18 +45,29 @@ export function planPack(
   for (let id = sent.length - 1; id > 0; id--) {
     if (sent[id] === 1 && had[id] === 0) commits.push(id);
   }
+  const tags = new Set(wanted.tags);
+  if (wishes.includesTags) {
+    for (const id of tagsOf(companion, (commit) => sent[commit] === 1)) tags.add(id);
+  }
+  return { commits, tags: [...tags], had, sent };
+}
+
+/** Plans the pack for a client. Needs an update of the companion before. */
+export function planPack(
+  companion: GitCompanion,
+  negotiation: Negotiation,
+  wishes: PackWishes,
+): PackPlan {
+  const { sent, ...planned } = planCommits(companion, negotiation, wishes);
+  const { commits, had } = planned;
   const selection = new Selection(companion, { sent, had, filter: wishes.filter });
   for (const id of commits) {
     companion.reader.check();
     selection.addCommit(id);
   }
-  for (const id of wanted.trees) selection.addTree(id);
-  for (const rid of wanted.files) selection.addFile(rid);
-  const tags = new Set(wanted.tags);
-  if (wishes.includesTags) {
-    for (const id of tagsOf(companion, (commit) => sent[commit] === 1)) tags.add(id);
-  }
-  return { commits, tags: [...tags], had, ...selection.finish() };
+  for (const id of negotiation.wanted.trees) selection.addTree(id);
+  for (const rid of negotiation.wanted.files) selection.addFile(rid);
+  return { ...planned, ...selection.finish() };
 }
 
 /** Rows of the tags that references name, and whose commits are sent. */

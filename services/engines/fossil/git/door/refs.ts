@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { deflateSync } from "node:zlib";
 import type { Control } from "../../artifact/mod.ts";
-import { encodeUtf8, fromJulianDay } from "../../codec/mod.ts";
+import { encodeUtf8, fromJulianDay, joinBytes } from "../../codec/mod.ts";
 import type { Database } from "../../content/mod.ts";
 import type { Repository } from "../../repository.ts";
 import { TextMap } from "../../text/mod.ts";
@@ -90,7 +90,7 @@ export function currentRefs(sources: RefSources): {
     if (id === 0) continue;
     const name = TAGS + tag.name;
     const peeled = nameOf(id);
-    refs.set(name, { name, object: tagObject(db, tag, peeled), peeled });
+    refs.set(name, { name, object: tagObject(sources, tag, peeled), peeled });
   }
   const sorted = [...refs.values()].sort((left, right) =>
     Buffer.compare(Buffer.from(left.name), Buffer.from(right.name))
@@ -106,12 +106,19 @@ function isEmpty({ db, graph, repository }: RefSources): boolean {
 }
 
 /** Makes the object of an annotated tag; returns its name. */
-function tagObject(db: Database, tag: GitTagOut, target: Uint8Array): Uint8Array {
-  const { name, message, tagger, user, day } = tag;
+function tagObject(
+  { db, repository }: Pick<RefSources, "db" | "repository">,
+  tag: GitTagOut,
+  target: Uint8Array,
+): Uint8Array {
+  const { name, message, tagger, user, day, further, rest } = tag;
   const derived = signatureLine(personOf(user ?? "anonymous"), fromJulianDay(day));
   const line = tagger === "" ? "" : `tagger ${tagger ?? derived}\n`;
-  const head = `object ${hexOf(target)}\ntype commit\ntag ${name}\n${line}`;
-  const object = objectOf("tag", encodeUtf8(`${head}\n${message}`));
+  const behind = rest === null
+    ? encodeUtf8(`tag ${name}\n${line}${further}\n${message}`)
+    : repository.store.require(repository.ridOf(rest));
+  const head = encodeUtf8(`object ${hexOf(target)}\ntype commit\n`);
+  const object = objectOf("tag", joinBytes([head, behind]));
   if (!db.exists("SELECT 1 FROM tag WHERE name=?", object.name)) {
     const id = db.insert(
       "INSERT INTO tag(name,target,size,data) VALUES(?,?,?,?)",

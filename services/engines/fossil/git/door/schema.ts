@@ -5,6 +5,11 @@ export function companionPath(repositoryPath: string): string {
   return `${repositoryPath.replace(/\.fossil$/, "")}.objects`;
 }
 
+/** Where the pack of the last clone is kept: `x.fossil` has `x.pack`. */
+export function packPath(repositoryPath: string): string {
+  return `${repositoryPath.replace(/\.(?:fossil|objects)$/, "")}.pack`;
+}
+
 /** Increase this whenever the tables below or their content change: older files are rebuilt. */
 export const COMPANION_VERSION = "1";
 
@@ -22,6 +27,7 @@ export const KIND = { commit: 1, tree: 2, blob: 3, tag: 4 } as const;
  * - `file`: contents by their rows in the repository, which has them;
  * - `tag`: annotated tags;
  * - `move`: where a control artifact has put a reference last; `rid` is a check-in, 0 for a deletion;
+ * - `kept`: what the pack has that is kept beside the companion: zlib streams of a mark for each row;
  * - `ref`: the references that clients see; `object` and `peeled` are names.
  */
 export const COMPANION_SCHEMA = `
@@ -47,6 +53,10 @@ CREATE TABLE tag(
 CREATE TABLE move(
   ref TEXT PRIMARY KEY, number INTEGER NOT NULL, date INTEGER NOT NULL, rid INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE kept(
+  id INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, objects INTEGER NOT NULL, checksum BLOB NOT NULL,
+  commits BLOB NOT NULL, trees BLOB NOT NULL, files BLOB NOT NULL, tags BLOB NOT NULL
+);
 CREATE TABLE ref(
   name TEXT PRIMARY KEY, object BLOB NOT NULL, peeled BLOB
 ) WITHOUT ROWID;

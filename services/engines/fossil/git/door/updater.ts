@@ -170,7 +170,7 @@ export class CompanionUpdater {
     const { repository } = reader;
     graph.clear();
     trees.forget();
-    for (const table of ["object", "revision", "tree", "file", "tag", "move", "ref"]) {
+    for (const table of ["object", "revision", "tree", "file", "tag", "move", "ref", "kept"]) {
       db.exec(`DELETE FROM ${table}`);
     }
     const rowsOf = (sql: string) =>
