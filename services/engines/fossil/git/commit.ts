@@ -4,9 +4,9 @@
  */
 import { formatTree, nameOfObject, type ObjectKind } from "../../git/mod.ts";
 import type { Manifest } from "../artifact/mod.ts";
-import { encodeUtf8, joinBytes } from "../codec/mod.ts";
 import { COMMIT_PROPERTY, type Headers, parseHeaders } from "./headers.ts";
 import { personOf, signatureLine } from "./person.ts";
+import { decodeText, encodeText } from "./stream/mod.ts";
 
 /** The cards of a check-in that tell its commit, apart from its files and parents. */
 export type CommitCards = Pick<Manifest, "comment" | "date" | "tags" | "user">;
@@ -18,9 +18,10 @@ export interface CommitText {
   /** Further headers with their line ends; "" for none. */
   readonly further: string;
   readonly message: string;
-  /** The artifact that has all of this as bytes, where it is not UTF-8; null for none. */
-  readonly rest: string | null;
 }
+
+/** Reads the content of an artifact by its name. */
+export type ReadArtifact = (artifact: string) => Uint8Array;
 
 /** The value of a property that a check-in gives itself; "" for none. */
 export function ownProperty({ tags }: Pick<Manifest, "tags">, name: string): string {
@@ -28,9 +29,12 @@ export function ownProperty({ tags }: Pick<Manifest, "tags">, name: string): str
   return card?.value ?? "";
 }
 
-/** The text of a check-in's commit. In check-ins made in Fossil, the user is author and committer. */
-export function commitTextOf(cards: CommitCards): CommitText {
-  const kept: Headers = parseHeaders(ownProperty(cards, COMMIT_PROPERTY));
+/**
+ * The text of a check-in's commit. In check-ins made in Fossil, the user is author and committer. Bytes
+ * that are not UTF-8 are lone surrogates, as in {@linkcode decodeText}.
+ */
+export function commitTextOf(cards: CommitCards, readRest: ReadArtifact): CommitText {
+  const kept = keptOf(cards, readRest);
   const derived = signatureLine(personOf(cards.user ?? "anonymous"), cards.date);
   const author = kept.author ?? derived;
   return {
@@ -38,8 +42,12 @@ export function commitTextOf(cards: CommitCards): CommitText {
     committer: kept.committer ?? author,
     further: kept.further ?? "",
     message: kept.message ?? `${cards.comment ?? ""}\n`,
-    rest: kept.rest ?? null,
   };
+}
+
+function keptOf(cards: CommitCards, readRest: ReadArtifact): Headers {
+  const kept = parseHeaders(ownProperty(cards, COMMIT_PROPERTY));
+  return kept.rest === undefined ? kept : parseHeaders(decodeText(readRest(kept.rest)));
 }
 
 /** An object of Git: its name in 20 bytes, and its content. */
@@ -61,19 +69,17 @@ export const EMPTY_TREE = objectOf("tree", formatTree([]));
  * The commit of a check-in.
  *
  * @param tree and parents by their names in Git, in 40 digits; the parents in the order of the P card
- * @param readRest the content of the artifact that {@link CommitText.rest} names
  */
 export function commitOf(
   cards: CommitCards,
   { tree, parents, readRest }: {
     readonly tree: string;
     readonly parents: readonly string[];
-    readonly readRest: (artifact: string) => Uint8Array;
+    readonly readRest: ReadArtifact;
   },
 ): GitObject {
-  const { author, committer, further, message, rest } = commitTextOf(cards);
+  const { author, committer, further, message } = commitTextOf(cards, readRest);
   const place = [`tree ${tree}\n`, ...parents.map((parent) => `parent ${parent}\n`)].join("");
-  if (rest !== null) return objectOf("commit", joinBytes([encodeUtf8(place), readRest(rest)]));
   const text = `${place}author ${author}\ncommitter ${committer}\n${further}\n${message}`;
-  return objectOf("commit", encodeUtf8(text));
+  return objectOf("commit", encodeText(text));
 }
