@@ -75,6 +75,11 @@ export function frameProjects(
     context.set("enterAgain", again);
     await next();
   });
+  app.get("/projects/:repository{[^/]+\\.git}", (context) => {
+    // The address for `git`, in a browser.
+    const slug = context.req.param("repository").replace(/\.git$/, "");
+    return context.redirect(`/projects/${encodeURIComponent(slug)}`, 303);
+  });
   app.use(`${base}/*`, answerSyncBelow(services));
   app.use(
     base,

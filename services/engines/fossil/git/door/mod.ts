@@ -3,6 +3,7 @@ export { GitCompanion } from "./companion.ts";
 export {
   answerNegotiation,
   type PackTarget,
+  prepareClones,
   readGitRefs,
   sizesOf,
   takeKeptPack,

@@ -63,18 +63,18 @@ class Packer {
 
   constructor(
     companion: GitCompanion,
-    { plan, options, pack }: {
+    job: {
       readonly plan: PackPlan;
       readonly options: PackOptions;
       readonly pack: PackWriter;
     },
   ) {
     this.#companion = companion;
-    this.#plan = plan;
-    this.#options = options;
-    this.#pack = pack;
-    this.#treeOffsets = new Float64Array(plan.trees.length);
-    this.#fileOffsets = new Float64Array(plan.files.length);
+    this.#plan = job.plan;
+    this.#options = job.options;
+    this.#pack = job.pack;
+    this.#treeOffsets = new Float64Array(job.plan.trees.length);
+    this.#fileOffsets = new Float64Array(job.plan.files.length);
   }
 
   write(): number {
@@ -167,7 +167,7 @@ class Packer {
     const form = offset > 0 && this.#options.takesOffsets
       ? { baseOffset: offset }
       : { baseName: before.name };
-    this.#pack.entry(form, converted.length, deflateSync(converted));
+    this.#pack.entry(form, converted.length, deflateSync(converted, { level: 1 }));
   }
 
   #file(rid: number): FileRow | undefined {
