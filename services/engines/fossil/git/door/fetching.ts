@@ -6,14 +6,14 @@ import {
   type FetchRequest,
 } from "../../../git/mod.ts";
 import type { GitCompanion } from "./companion.ts";
-import { contentsOf, keepPack, loadKeptPack, planBeyond } from "./kept_pack.ts";
+import { contentsOf, keepPack, loadKeptPack, type PackReport, planBeyond } from "./kept_pack.ts";
 import {
   describeNegotiation,
   negotiate,
   type Negotiation,
   type NegotiationAnswer,
 } from "./negotiation.ts";
-import { type PackReport, writePack } from "./packing.ts";
+import { writePack } from "./packing.ts";
 import { planCommits, planPack } from "./plan.ts";
 import { KIND } from "./schema.ts";
 

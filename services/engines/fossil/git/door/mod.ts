@@ -10,5 +10,5 @@ export {
   writeFetched,
 } from "./fetching.ts";
 export type { NegotiationAnswer } from "./negotiation.ts";
-export type { PackReport } from "./packing.ts";
+export type { PackReport } from "./kept_pack.ts";
 export { companionPath } from "./schema.ts";

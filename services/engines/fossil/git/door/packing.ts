@@ -3,7 +3,7 @@ import { deflateSync } from "node:zlib";
 import { DeltaWriter, type EntryForm, PackWriter } from "../../../git/mod.ts";
 import { MAX_ARTIFACT_BYTES, readDelta } from "../../codec/mod.ts";
 import type { GitCompanion } from "./companion.ts";
-import { entriesOf, type KeptPack } from "./kept_pack.ts";
+import { entriesOf, type KeptPack, type PackReport } from "./kept_pack.ts";
 import type { PackPlan } from "./plan.ts";
 import type { TreeRow } from "./trees.ts";
 
@@ -18,12 +18,6 @@ export interface PackOptions {
   readonly takesOffsets: boolean;
   /** The pack that comes first, by which its objects are there already; null for none. */
   readonly kept: KeptPack | null;
-}
-
-/** A pack that was written. */
-export interface PackReport {
-  readonly objects: number;
-  readonly bytes: number;
 }
 
 /**
