@@ -61,7 +61,13 @@ export class GitClient implements Disposable {
     const before = options.filter((option) => option.startsWith("protocol."));
     const args = [
       ...before.flatMap((setting) => ["-c", setting]),
-      ...["-c", "transfer.fsckObjects=true", "clone", "--quiet", ...options.filter((option) => !before.includes(option))],
+      ...[
+        "-c",
+        "transfer.fsckObjects=true",
+        "clone",
+        "--quiet",
+        ...options.filter((option) => !before.includes(option)),
+      ],
     ];
     await this.git([...args, url, folder]);
     const clone = new Clone(this, folder);
