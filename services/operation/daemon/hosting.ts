@@ -289,7 +289,7 @@ export async function openHosting(
     texts,
     uploads,
     sync: makeSync(options, work),
-    git: new GitDoor({ repositories, log }),
+    git: new GitDoor({ repositories, scheduler, log }),
     ...await openWebhooks(options, projects, started),
     mirrors: openMirrors(options, work, started),
     retention: openRetention(options, work, started),

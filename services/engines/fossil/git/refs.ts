@@ -99,7 +99,7 @@ export class NamePlan {
   }
 
   /** Number of references below refs/heads. */
-  get branches(): number {
+  get heads(): number {
     return [...this.#refs.keys()].filter((ref) => ref.startsWith(HEADS)).length;
   }
 
@@ -111,6 +111,11 @@ export class NamePlan {
   /** Of a branch's reference, all leaves, the newest first. */
   leavesOf(ref: string): readonly number[] {
     return this.#leaves.get(ref) ?? [];
+  }
+
+  /** The branches by their references. */
+  branches(): TextMap<string> {
+    return new TextMap([...this.#refOfBranch].map(([branch, ref]) => [ref, branch]));
   }
 
   /** The reference of a check-in in the stream. */
