@@ -25,6 +25,7 @@ import type { AppEnv } from "../environment.ts";
 import { z } from "../extended_zod.ts";
 import { statusOf } from "../middleware/errors.ts";
 import { errors } from "../schemas.ts";
+import { gitAddress } from "../projects/frame.ts";
 import { specialRoute } from "../special_route.ts";
 import { readGitBody } from "./body.ts";
 import { errorPacket, FetchAnswers, joined } from "./fetch_answers.ts";
@@ -75,7 +76,7 @@ const postFetch = specialRoute("POST /projects/{repository}/git-upload-pack", {
   },
 });
 
-type GitServices = Pick<Services, "hosting" | "config" | "identity">;
+type GitServices = Pick<Services, "hosting" | "config" | "identity" | "pagesHost">;
 
 /** The routes below `/projects/SLUG.git`. */
 export function gitRoutes(services: GitServices) {
@@ -86,11 +87,17 @@ export function gitRoutes(services: GitServices) {
     .openapi(getRefs, (context) =>
       answered(async () => {
         const { service } = context.req.valid("query");
+        if (!(context.req.param("repository") ?? "").endsWith(SUFFIX)) {
+          throw new NotFound(gitAddress(context, services));
+        }
         const { project } = await enter(context, services);
         if (service === undefined) {
           throw new NotFound(
             "This server speaks Git's smart protocol only: use git 1.6.6 or newer",
           );
+        }
+        if (service === PUSH) {
+          throw new Forbidden("Pushing with git is not possible yet: use fossil, or a workspace");
         }
         if (service !== FETCH) throw new Forbidden(`There is no service "${service.slice(0, 50)}"`);
         // Of what fails here, Git shows the sentence; of a later request, the status alone.

@@ -6,6 +6,7 @@ import { Unauthorized } from "../../services/kernel/errors.ts";
 import type { Principal } from "../../services/people/identity/mod.ts";
 import { accessOf, type Projects } from "../../services/work/projects/mod.ts";
 import type { AppEnv } from "../environment.ts";
+import { addressForPrograms } from "../middleware/pages_host.ts";
 import { authenticate } from "../middleware/authenticate.ts";
 import { enterProject, enterProjectAgain } from "./access.ts";
 import { answerSyncBelow } from "./sync_answer.ts";
@@ -31,6 +32,24 @@ const leadToPage = createMiddleware<AppEnv>(async (context, next) => {
   const slug = (context.req.param("repository") ?? "").replace(/\.git$/, "");
   return context.redirect(`/projects/${encodeURIComponent(slug)}`, 303);
 });
+
+/** The sentence for `git`, which asks at another address of a project than its own. */
+export function gitAddress(
+  context: Context<AppEnv>,
+  services: Parameters<typeof addressForPrograms>[1],
+): string {
+  const name = context.req.param("repository") ?? context.req.param("slug") ?? "";
+  const address = `${addressForPrograms(context, services)}/projects/${encodeURIComponent(name)}`;
+  return `The address for git is ${address}.git`;
+}
+
+/** Tells `git`, which asks at another address of a project, the right one; it shows the sentence. */
+function tellAddress(services: Services) {
+  return createMiddleware<AppEnv>(async (context, next) => {
+    if (context.req.method !== "GET") return await next();
+    return context.text(`${gitAddress(context, services)}\n`, 404);
+  });
+}
 
 /** Middleware that only requests run which change nothing. */
 function forReading(middleware: MiddlewareHandler<AppEnv>) {
@@ -83,6 +102,7 @@ export function frameProjects(
     await next();
   });
   app.use("/projects/:repository{[^/]+\\.git}", leadToPage);
+  app.use(`${base}/info/refs`, tellAddress(services));
   app.use(`${base}/*`, answerSyncBelow(services));
   app.use(
     base,

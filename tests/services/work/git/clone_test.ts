@@ -156,6 +156,20 @@ gitTest(
   },
 );
 
+gitTest("a clone of another address of the project is told the right one", async (test) => {
+  for (const path of ["/projects/demo", "/projects/demo/fossil", "/projects/none/fossil"]) {
+    const { code, stderr } = await test.client.run(["clone", test.origin + path, "astray"]);
+    assert.notEqual(code, 0);
+    const slug = path.split("/")[2];
+    assert.match(stderr, new RegExp(`The address for git is ${test.origin}/projects/${slug}.git`));
+  }
+  const pushed = await fetch(`${test.bareUrl}/info/refs?service=git-receive-pack`, {
+    headers: { authorization: test.caller },
+  });
+  assert.equal(pushed.status, 403);
+  assert.match(await pushed.text(), /Pushing with git is not possible yet/);
+});
+
 gitTest(
   "bodies may be compressed and in chunks, within bounds, and nonsense is refused",
   async (test) => {

@@ -87,9 +87,25 @@ export class CommitGraph {
   markAncestors(marks: Uint8Array, ends: (id: number) => boolean = () => false): Uint8Array {
     for (let id = marks.lastIndexOf(1); id > 0; id--) {
       if (marks[id] === 0 || ends(id)) continue;
-      for (const parent of this.parents(id)) marks[parent] = 1;
+      this.#markParents(marks, id);
     }
     return marks;
+  }
+
+  /** Marks all descendants of the marked commits, in place. */
+  markDescendants(marks: Uint8Array): Uint8Array {
+    for (let id = marks.indexOf(1) + 1; id > 0 && id < this.size; id++) {
+      const end = this.#starts.at(id + 1);
+      for (let place = this.#starts.at(id); place < end && marks[id] === 0; place++) {
+        marks[id] = marks[this.#parents.at(place)]!;
+      }
+    }
+    return marks;
+  }
+
+  #markParents(marks: Uint8Array, id: number): void {
+    const end = this.#starts.at(id + 1);
+    for (let place = this.#starts.at(id); place < end; place++) marks[this.#parents.at(place)] = 1;
   }
 
   /** Whether a commit is another one or its ancestor. */
@@ -98,8 +114,7 @@ export class CommitGraph {
     const marks = this.marks();
     marks[id] = 1;
     for (let next = id; next > ancestor; next--) {
-      if (marks[next] === 0) continue;
-      for (const parent of this.parents(next)) marks[parent] = 1;
+      if (marks[next] === 1) this.#markParents(marks, next);
     }
     return marks[ancestor] === 1;
   }

@@ -71,14 +71,8 @@ export function describeNegotiation(
   const reached = graph.marks();
   let isReady = common.length > 0;
   if (isReady) {
-    // From the oldest common commit on, each child of something common is common too.
     for (const id of common) reached[id] = 1;
-    const first = reached.indexOf(1);
-    for (let id = first + 1; id < graph.size; id++) {
-      if (reached[id] === 0 && graph.parents(id).some((parent) => reached[parent] === 1)) {
-        reached[id] = 1;
-      }
-    }
+    graph.markDescendants(reached);
     isReady = wanted.commits.every((id) => reached[id] === 1);
   }
   return {

@@ -304,7 +304,9 @@ export class CompanionUpdater {
     }
     const parent = graph.ridOf(first);
     const linked = db.value<number>("SELECT pid FROM plink WHERE cid=? AND isprim", rid);
-    const hidden = linked === parent ? hiddenDeletions(repository, [rid]) : null;
+    // The table of changes lacks what was shunned.
+    const isWhole = linked === parent && !db.exists("SELECT 1 FROM shun");
+    const hidden = isWhole ? hiddenDeletions(repository, [rid]) : null;
     if (hidden === null) return this.#compared(rid, parent, entryOf);
     const rows = db.rows<{ fid: number; name: string; mperm: number }>(
       `SELECT fid, name, mperm FROM mlink JOIN filename USING(fnid) WHERE mid=? AND NOT isaux`,
