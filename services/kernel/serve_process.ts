@@ -75,15 +75,16 @@ export async function serveProcess(): Promise<never> {
 
 function startWorker({ worker: name, address, read, write }: ProcessSetup): Worker {
   const socket = address.transport === "unix" ? [address.path] : [];
-  // The executable has parts of its code in files that its modules read.
-  const code = Deno.build.standalone ? [fileURLToPath(new URL(".", import.meta.url))] : [];
+  // Some modules load when they are needed: from the tree's services, or from beside a bundle.
+  const code = new URL(import.meta.url.endsWith(".ts") ? "../" : ".", import.meta.url);
   const permissions = {
-    read: [...read, ...socket, ...code],
+    read: [...read, ...socket, fileURLToPath(code)],
     write: [...write, ...socket],
     // Libraries read variables when they are loaded. It gives both up once it is connected.
     net: true,
     env: true,
-    sys: false,
+    // Whose files they are: Node's check of what may be written asks for it.
+    sys: ["uid"],
     run: false,
     ffi: false,
     import: false,

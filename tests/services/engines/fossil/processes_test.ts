@@ -127,3 +127,23 @@ Deno.test("a process reads and writes repositories in its folder alone", async (
     });
   });
 });
+
+Deno.test("a process imports a file that its last writer left in any journal mode", async () => {
+  await withFolder(async (folder) => {
+    const pool = new RepositoryPool({ startWorker: repositoryProcesses(folder) });
+    try {
+      for (const mode of ["WAL", "DELETE"]) {
+        const path = join(folder, `${mode}.source`);
+        const source = Repository.create(path, { admin: "alice", date: DATE });
+        source.db.exec(`PRAGMA journal_mode=${mode}`);
+        source.close();
+        const create = { admin: "alice", date: DATE };
+        const options = { format: "fossil", source: path, create } as const;
+        const { repository } = await pool.import(join(folder, `${mode}.fossil`), options);
+        assert.equal((await repository.timeline({})).total, 1);
+      }
+    } finally {
+      await pool.close();
+    }
+  });
+});
