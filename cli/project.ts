@@ -28,6 +28,8 @@ async function showProject(slug: string, options: CommandOptions): Promise<void>
     ["description", project.description],
     ["visibility", project.visibility],
     ...(project.node === undefined ? [] : [["node", project.node] as const]),
+    ["git", `${client.url}/projects/${slug}.git`],
+    ["fossil", `${client.url}/projects/${slug}/fossil`],
     ["channel", project.channel],
     ["stars", `${project.star_count}`],
     ["created", project.created_at],

@@ -158,6 +158,7 @@ function projectGroups(services: Services) {
     projectList: lazyGroup("projectList", async () => {
       return (await import("./projects/list.ts")).projectListRoutes(services);
     }),
+    git: lazyGroup("git", async () => (await import("./git/mod.ts")).gitRoutes(services)),
     search: lazyGroup("search", async () => {
       return (await import("./projects/search_everywhere.ts")).searchEverywhereRoutes(services);
     }),

@@ -71,7 +71,8 @@ export class ProjectPlacement implements Placement {
     return isRepository ? this.#homeOf(slug) : null;
   }
 
-  #nodeForPage(method: string, slug: string): NodeRecord | null {
+  #nodeForPage(method: string, name: string): NodeRecord | null {
+    const slug = name.replace(/\.git$/, "");
     if (slug !== "new") return this.#homeOf(slug);
     return method === "POST" ? this.#options.homes.forNew() : null;
   }

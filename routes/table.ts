@@ -45,6 +45,9 @@ export const ROUTES = {
   "GET /projects": ["projectList", "anybody"],
   "GET /search": ["search", "anybody"],
 
+  "GET /projects/{repository}/info/refs": ["git", "anybody"],
+  "POST /projects/{repository}/git-upload-pack": ["git", "anybody", "file body"],
+
   "GET /v1/metrics": ["metrics", "server"],
   "GET /v1/events": ["events", "server", "token of streams"],
 

@@ -6,6 +6,7 @@ import { Unauthorized } from "../../services/kernel/errors.ts";
 import type { Principal } from "../../services/people/identity/mod.ts";
 import { accessOf, type Projects } from "../../services/work/projects/mod.ts";
 import type { AppEnv } from "../environment.ts";
+import { addressForPrograms } from "../middleware/pages_host.ts";
 import { authenticate } from "../middleware/authenticate.ts";
 import { enterProject, enterProjectAgain } from "./access.ts";
 import { answerSyncBelow } from "./sync_answer.ts";
@@ -23,6 +24,31 @@ function requireVisible(projects: Projects, slug: string, guest: Principal): voi
   const held = projects.find(slug);
   if (held !== null && accessOf(held, guest).may("read")) return;
   throw new Unauthorized(CREDENTIALS_MISSING);
+}
+
+/** Leads a browser at the address for `git` to the project's page. */
+const leadToPage = createMiddleware<AppEnv>(async (context, next) => {
+  if (context.req.method !== "GET") return await next();
+  const slug = (context.req.param("repository") ?? "").replace(/\.git$/, "");
+  return context.redirect(`/projects/${encodeURIComponent(slug)}`, 303);
+});
+
+/** The sentence for `git`, which asks at another address of a project than its own. */
+export function gitAddress(
+  context: Context<AppEnv>,
+  services: Parameters<typeof addressForPrograms>[1],
+): string {
+  const name = context.req.param("repository") ?? context.req.param("slug") ?? "";
+  const address = `${addressForPrograms(context, services)}/projects/${encodeURIComponent(name)}`;
+  return `The address for git is ${address}.git`;
+}
+
+/** Tells `git`, which asks at another address of a project, the right one; it shows the sentence. */
+function tellAddress(services: Services) {
+  return createMiddleware<AppEnv>(async (context, next) => {
+    if (context.req.method !== "GET") return await next();
+    return context.text(`${gitAddress(context, services)}\n`, 404);
+  });
 }
 
 /** Middleware that only requests run which change nothing. */
@@ -75,6 +101,8 @@ export function frameProjects(
     context.set("enterAgain", again);
     await next();
   });
+  app.use("/projects/:repository{[^/]+\\.git}", leadToPage);
+  app.use(`${base}/info/refs`, tellAddress(services));
   app.use(`${base}/*`, answerSyncBelow(services));
   app.use(
     base,

@@ -42,6 +42,7 @@ Deno.test("projects are made, changed, filled, exported and removed from the com
   const shown = await succeed(program, "project", "show", "site");
   assert.match(shown, /^description +What we show$/m);
   assert.match(shown, /^archived +yes$/m);
+  assert.match(shown, /^git +http:.*\/projects\/site\.git$/m);
   assert.match(shown, /^strikes +5$/m);
   assert.match(shown, /^landing depth +default$/m);
   assert.match(shown, /^members +scout \(write\)$/m);

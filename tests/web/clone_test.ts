@@ -11,9 +11,11 @@ Deno.test("the command that clones a public project has the name of those who ma
     for (const role of ["read", "write"] as const) {
       await projects.setMember("demo", "ann", role, BY_OPERATOR);
       const { text } = await web.person.see("/projects/demo");
-      lines.push(/fossil clone .*?(?= Contents)/.exec(text)?.[0] ?? "");
+      lines.push(/git clone .*?(?= Contents)/.exec(text)?.[0] ?? "");
     }
     const [read = "", write = ""] = lines;
+    assert.match(read, /git clone http:\/\/muster\.test\/projects\/demo\.git/);
+    assert.match(write, /git clone http:\/\/ann@muster\.test\/projects\/demo\.git/);
     assert.match(read, /fossil clone http:\/\/muster\.test/);
     assert.doesNotMatch(read, /token/);
     assert.match(write, /fossil clone http:\/\/ann@muster\.test.* The password is a token\./);

@@ -39,6 +39,7 @@ import { SqlQueries } from "../../work/queries/mod.ts";
 import { DataRetention, type RetentionDays } from "../retention/mod.ts";
 import { openReviews, type ReviewServices } from "../../work/reviews/mod.ts";
 import { Releases, Uploads } from "../../work/releases/mod.ts";
+import { GitDoor } from "../../work/git/mod.ts";
 import { Mirrors } from "../../work/mirrors/mod.ts";
 import { Webhooks, WebhookSender } from "../../work/webhooks/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
@@ -110,6 +111,8 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly uploads: Uploads;
   /** `fossil clone`, `pull` and `push`. */
   readonly sync: ProjectSync;
+  /** `git clone` and `git fetch`. */
+  readonly git: GitDoor;
   readonly webhooks: Webhooks;
   readonly webhookSender: WebhookSender;
   readonly mirrors: Mirrors;
@@ -140,6 +143,7 @@ type Work = Omit<
   | "texts"
   | "uploads"
   | "sync"
+  | "git"
   | "webhooks"
   | "webhookSender"
   | "mirrors"
@@ -291,6 +295,7 @@ export async function openHosting(
     texts,
     uploads,
     sync: makeSync(options, work),
+    git: new GitDoor({ repositories, scheduler, log }),
     ...await openWebhooks(options, projects, started),
     mirrors: openMirrors(options, work, started),
     retention: openRetention(options, work, started),

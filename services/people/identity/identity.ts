@@ -23,6 +23,9 @@ const PASSPHRASE_KINDS = ["agent"] as const;
 /** The scopes of an agent's nick and passphrase. */
 const PASSPHRASE_SCOPES: ReadonlySet<Scope> = new Set(["read", "write"]);
 
+/** The form of tokens; no passphrase has it. */
+const TOKEN = /^[0-9a-f]{40}$/;
+
 /** Finds the principal of a credential. */
 export class Identity {
   readonly #operatorToken: OperatorToken;
@@ -112,6 +115,24 @@ export class Identity {
     const principal = acceptedAccount(outcome, "login failed");
     this.notePresence(principal);
     return principal;
+  }
+
+  /**
+   * As {@link authenticate}, for programs that know names and passwords only: a password may also be a
+   * token of the named account, or any name's token of the project.
+   *
+   * @param projectId null if there is no such project
+   */
+  async authenticateFor(
+    projectId: string | null,
+    credential: Credential,
+    address: string,
+  ): Promise<Principal> {
+    const isToken = credential.kind === "basic" && TOKEN.test(credential.password);
+    if (!isToken) return await this.authenticate(credential, address);
+    const { name, password } = credential;
+    const fits = (token: string) => sameDigest(token, password);
+    return await this.authenticateProof({ name, projectId, fits }, address);
   }
 
   /** Tells listeners that a principal is present: it called, or has an open stream. */

@@ -163,7 +163,11 @@ export class ProjectRepositories {
     this.openWork = new KeptReads(this.files, (repository) => repository.openWork());
     this.archives = new RepositoryArchives(this.files);
     this.downloads = new RepositoryDownloads(this.files);
-    this.indexes = new SearchIndexes({ files: this.files, log: options.log });
+    this.indexes = new SearchIndexes({
+      files: this.files,
+      prepareClones: (project) => this.prepareClones(project),
+      log: options.log,
+    });
     this.intentions = new Intentions(options);
     this.quotas = new StorageQuotas({
       ...options.quotas,
@@ -375,6 +379,20 @@ export class ProjectRepositories {
     return this.quotas.require(project, caller?.principal ?? null, { coming, measure });
   }
 
+  /** Makes a project's Git objects, and the pack that clones get. */
+  async prepareClones(project: Pick<Project, "id" | "slug">): Promise<void> {
+    const where = { folder: this.files.folder, maxKept: await this.roomForPack(project) };
+    await this.files.use(project, (repository) => repository.prepareClones(where));
+  }
+
+  /** Bytes that the pack of a project's clones may take: no more than its quota leaves. */
+  roomForPack(project: Pick<Project, "id" | "slug">): Promise<number> {
+    return this.quotas.roomOf(project, {
+      most: MAX_KEPT_PACK,
+      measure: () => this.#bytesOf(project),
+    });
+  }
+
   /**
    * Runs a task while nothing is written to a project's repository. If state changes only in such
    * tasks, a check of it inside `write` holds until the write is settled. Never call this inside
@@ -505,7 +523,7 @@ export class ProjectRepositories {
       events: [projectEvent(project, "project.imported", data, by)],
     });
     this.quotas.forget(project);
-    this.indexes.update(project);
+    this.indexes.update(project, { forClones: true });
     return { report, checkins };
   }
 
@@ -612,8 +630,8 @@ export class ProjectRepositories {
     await caller.confirm?.();
   }
 
-  async #bytesOf(project: Project): Promise<number> {
-    return (await this.read(
+  async #bytesOf(project: Pick<Project, "id" | "slug">): Promise<number> {
+    return (await this.files.use(
       project,
       (repository) => repository.received({ after: null, limit: 0 }),
     ))
@@ -662,21 +680,34 @@ class KeptReads<Value> {
 /** Builds and updates search indexes in the background, one after the other. */
 class SearchIndexes {
   readonly #files: RepositoryFiles;
+  readonly #prepareClones: (project: Pick<Project, "id" | "slug">) => Promise<void>;
   readonly #log: Log;
   /** Projects whose update runs or waits, by id. */
   readonly #waiting = new Set<string>();
   #last: Promise<void> = Promise.resolve();
 
-  constructor(options: { readonly files: RepositoryFiles; readonly log: Log }) {
+  constructor(options: {
+    readonly files: RepositoryFiles;
+    readonly prepareClones: (project: Pick<Project, "id" | "slug">) => Promise<void>;
+    readonly log: Log;
+  }) {
     this.#files = options.files;
+    this.#prepareClones = options.prepareClones;
     this.#log = options.log;
   }
 
-  /** Updates the index of a project in the background, unless that is due already. */
-  update(project: Pick<Project, "id" | "slug">): void {
+  /**
+   * Updates the index of a project in the background, unless that is due already.
+   *
+   * @param wants.forClones whether to make what `git clone` gets, too
+   */
+  update(
+    project: Pick<Project, "id" | "slug">,
+    { forClones = false }: { readonly forClones?: boolean } = {},
+  ): void {
     if (this.#waiting.has(project.id)) return;
     this.#waiting.add(project.id);
-    this.#last = this.#last.then(() => this.#update(project));
+    this.#last = this.#last.then(() => this.#update(project, forClones));
   }
 
   /** Builds the index of a project in the background if there is none. */
@@ -686,9 +717,10 @@ class SearchIndexes {
     if (isMissing) this.update(project);
   }
 
-  async #update(project: Pick<Project, "id" | "slug">): Promise<void> {
+  async #update(project: Pick<Project, "id" | "slug">, forClones: boolean): Promise<void> {
     try {
       await this.#files.use(project, (repository) => repository.updateIndex());
+      if (forClones) await this.#prepareClones(project);
     } catch (error) {
       // The next search updates the index.
       if (error instanceof NotFound || error instanceof Unavailable) return;
@@ -698,6 +730,9 @@ class SearchIndexes {
     }
   }
 }
+
+/** Bytes of the pack that is kept beside a repository for its clones. */
+const MAX_KEPT_PACK = 1024 * 1024 * 1024;
 
 /** Opens a pool that logs what does not end in time. */
 function openPool({ folder, startsProcesses, log }: ProjectRepositoriesOptions): RepositoryPool {

@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import { Conflict, Invalid, Unavailable } from "../../kernel/errors.ts";
 import {
+  companionPath,
   errorCodeOf,
+  packPath,
   type RepositoryPool,
   searchIndexPath,
 } from "../../engines/fossil/front/mod.ts";
@@ -110,8 +112,8 @@ export type AsideFolder = "removed" | "moved";
 /** Suffixes of a SQLite database's files. */
 const ENDINGS = ["", "-wal", "-shm", "-journal"];
 
-/** Temporary folders of uploads, exports, archives and downloads. */
-const LEFT_FOLDER = /^\.(?:upload|export|archive|download)-/;
+/** Temporary folders of uploads, exports, archives, downloads and packs. */
+const LEFT_FOLDER = /^\.(?:upload|export|archive|download|pack)-/;
 const LEFT_DRAFT = /\.import(?:-draft)?(?:-wal|-shm|-journal)?$/;
 
 /** The file that an import reads. */
@@ -455,9 +457,10 @@ function refusedSource(error: unknown, { path }: ImportSource): Invalid | null {
   return new Invalid(`The import is refused: ${reason}`, { cause: error });
 }
 
-/** The files of a repository: SQLite's, and the search index beside it. */
+/** The files of a repository: SQLite's, and what is derived beside it. */
 function filesOf(path: string): string[] {
-  return [path, searchIndexPath(path)].flatMap((file) => ENDINGS.map((ending) => file + ending));
+  const files = [path, searchIndexPath(path), companionPath(path), packPath(path)];
+  return files.flatMap((file) => ENDINGS.map((ending) => file + ending));
 }
 
 async function removeFiles(path: string): Promise<void> {

@@ -25,6 +25,7 @@ import {
   type HourlyQuota,
   type Identity,
   type Principal,
+  sameDigest,
 } from "../../people/identity/mod.ts";
 import type { FreeSpace } from "../../kernel/files.ts";
 import { Semaphore } from "../../kernel/semaphore.ts";
@@ -60,16 +61,13 @@ const NOBODIES: ReadonlySet<string> = new Set(["nobody", "anonymous"]);
 /** The refusal of a push if the node has lost touch with the others meanwhile. */
 const OUT_OF_TOUCH = "the server is not available at the moment; try again";
 
-/** The form of tokens; no passphrase has it. */
-const TOKEN = /^[0-9a-f]{40}$/;
-
 /** A large message counts as a push: only that carries contents. */
 const LARGE: Omit<SyncSurvey, "login"> = { isClone: false, isPull: true, isPush: true };
 
 export interface ProjectSyncOptions extends CodesOptions, PushRuleParts {
   readonly projects: Pick<Projects, "find" | "halts">;
   readonly repositories: ProjectRepositories;
-  readonly identity: Pick<Identity, "authenticate" | "authenticateProof" | "onEnded">;
+  readonly identity: Pick<Identity, "authenticateFor" | "authenticateProof" | "onEnded">;
   readonly releases: Pick<Releases, "draftFolders" | "fileRules">;
   /** Says when the disk has no room for a push. */
   readonly space: Pick<FreeSpace, "require" | "refusal">;
@@ -260,15 +258,12 @@ export class ProjectSync {
   ): Promise<{ readonly principal: Principal; readonly isSigned: boolean }> {
     const { identity } = this.#options;
     if (credential !== null) {
-      const proof = proofOf(credential, projectId);
-      const principal = proof === null
-        ? await identity.authenticate(credential, address)
-        : await identity.authenticateProof(proof, address);
+      const principal = await identity.authenticateFor(projectId, credential, address);
       return { principal, isSigned: false };
     }
     if (login === null || NOBODIES.has(login.user)) return { principal: GUEST, isSigned: false };
     const { user: name, nonce, signature } = login;
-    const fits = (token: string) => isSame(signNonce(nonce, token), signature);
+    const fits = (token: string) => sameDigest(signNonce(nonce, token), signature);
     const principal = await identity.authenticateProof({ name, projectId, fits }, address);
     return { principal, isSigned: true };
   }
@@ -396,21 +391,6 @@ function keyOf({ kind, id, project }: Principal, { address }: SyncCall): string 
 type Survey = Omit<SyncSurvey, "login"> & {
   readonly login: Omit<PresentedLogin, "isWhole"> | null;
 };
-
-/** A name with a token as its password; null for any other credential. */
-function proofOf(credential: Credential, projectId: string | null) {
-  if (credential.kind !== "basic" || !TOKEN.test(credential.password)) return null;
-  const { name, password } = credential;
-  return { name, projectId, fits: (token: string) => isSame(token, password) };
-}
-
-/** Compares two texts in constant time. */
-function isSame(one: string, other: string): boolean {
-  if (one.length !== other.length) return false;
-  let difference = 0;
-  for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at);
-  return difference === 0;
-}
 
 /** A message with more lines is read in a worker. */
 const SMALL_LINES = 2000;

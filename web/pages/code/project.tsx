@@ -293,21 +293,24 @@ function Figure({ words, count, to }: {
   );
 }
 
-/** The commands that copy a project. */
+/** The commands that copy a project, by either door. */
 function CloneLines({ project }: { readonly project: CodeProject }) {
   const { visit, slug, to } = project;
-  const url = visit.origin + to.repository;
   const { kind, name } = visit.principal;
   const signedIn = kind === "guest" ? "NAME" : encodeURIComponent(name);
-  const ownUrl = url.replace("://", `://${signedIn}@`);
   const { isPublic, open: { mayWrite } } = project;
   // A clone without a name may not push.
   const isNamed = !isPublic || mayWrite;
+  const origin = isNamed ? visit.origin.replace("://", `://${signedIn}@`) : visit.origin;
   return (
     <>
       <Copyable
-        label="the command that clones the project"
-        text={`fossil clone ${isNamed ? ownUrl : url} ${slug}.fossil`}
+        label="the command that clones the project with Git"
+        text={`git clone ${origin}/projects/${slug}.git`}
+      />
+      <Copyable
+        label="the command that clones the project with Fossil"
+        text={`fossil clone ${origin}${to.repository} ${slug}.fossil`}
       />
       {isNamed && (
         <p class="small soft">

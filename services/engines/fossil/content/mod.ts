@@ -2,6 +2,7 @@
 export { Config, mainBranch } from "./config.ts";
 export { addUser, createDatabase, type CreateOptions, type NewUser } from "./create.ts";
 export { Database, type DatabaseOptions, type SqlValue } from "./database.ts";
+export { isDamage, openDerived, removeDerived } from "./derived_file.ts";
 export { copyDraft } from "./draft.ts";
 export { type Examination, examine, type MissingContent } from "./examine.ts";
 export { type AccessOptions, openDatabase, type OpenedDatabase, type SchemaState } from "./open.ts";

@@ -15,6 +15,7 @@ export {
 export { MAX_PATH } from "../artifact/names.ts";
 export { shownText, TEXT_BOUNDS } from "../artifact/text_bounds.ts";
 export { MAX_FILE_LINES, TICKET_ORDERS } from "../read/bounds.ts";
+export { companionPath, packPath } from "../git/door/schema.ts";
 export { searchIndexPath } from "../search/shapes.ts";
 export { failedAnswer } from "../sync/failed_answer.ts";
 export {

@@ -1,8 +1,10 @@
 /**
  * Data of a Git commit or tag that its Fossil counterpart cannot hold. It is the value of a
- * property, in the form of the Git object: lines "author …", "committer …" or "tagger …", then an
- * empty line and the message, unless the message is the comment and one line end. A tag that has
- * another name in Fossil also has the line "ref …".
+ * property, in the form of the Git object: lines "author …", "committer …" or "tagger …", then all
+ * further headers as Git has them, an empty line and the message, unless the message is the comment
+ * and one line end. A tag that has another name in Fossil also has the line "ref …". Where Git's
+ * bytes are not UTF-8, the line "rest …" names a file that holds the whole object behind its tree and
+ * parents.
  */
 import { formatPath, readPath } from "./stream/mod.ts";
 
@@ -23,32 +25,42 @@ export interface Headers {
   readonly author?: string;
   readonly committer?: string;
   readonly tagger?: string;
+  /** The artifact that has what follows the tree and the parents. */
+  readonly rest?: string;
+  /** Headers behind these, each with its continuations and line ends: signatures, encodings, … */
+  readonly further?: string;
   readonly message?: string;
 }
 
-const NAMES = ["ref", "author", "committer", "tagger"] as const;
+const NAMES = ["ref", "author", "committer", "tagger", "rest"] as const;
 
 /** The value of the property; empty if nothing needs to be kept. */
 export function formatHeaders(headers: Headers): string {
   const lines = NAMES.flatMap((name) =>
     headers[name] === undefined ? [] : [`${name} ${headers[name]}\n`]
   );
-  return lines.join("") + (headers.message === undefined ? "" : `\n${headers.message}`);
+  const { further = "", message } = headers;
+  return lines.join("") + further + (message === undefined ? "" : `\n${message}`);
 }
 
-/** Reads the value of a property; ignores unknown parts. */
+/** Reads the value of a property. */
 export function parseHeaders(text: string): Headers {
   const headers: { -readonly [K in keyof Headers]: Headers[K] } = {};
+  let further = "";
   for (let start = 0; start < text.length;) {
-    if (text[start] === "\n") return { ...headers, message: text.slice(start + 1) };
+    if (text[start] === "\n") {
+      headers.message = text.slice(start + 1);
+      break;
+    }
     const feed = text.indexOf("\n", start);
     const end = feed < 0 ? text.length : feed;
     const line = text.slice(start, end);
-    const name = NAMES.find((known) => line.startsWith(`${known} `));
-    if (name !== undefined) headers[name] = line.slice(name.length + 1);
+    const name = further === "" ? NAMES.find((known) => line.startsWith(`${known} `)) : undefined;
+    if (name === undefined) further += `${line}\n`;
+    else headers[name] = line.slice(name.length + 1);
     start = end + 1;
   }
-  return headers;
+  return further === "" ? headers : { ...headers, further };
 }
 
 /** The comment of a check-in, and the message if it cannot be derived from the comment. */

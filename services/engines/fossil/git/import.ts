@@ -20,7 +20,17 @@ import { dateOf, parseSignature, personOf, signatureLine, userOf } from "./perso
 import { leaveOutRemotes, type LeftOut } from "./remotes.ts";
 import { CommitSpool, type SpooledCommit } from "./spool.ts";
 import { CommandReader, type GitCommand, readable, StreamReader } from "./stream/mod.ts";
-import { cardsOf, type GitTree, settled, TreeEditor, TreeError, treeFromCards } from "./trees.ts";
+import { formatOverlay, TREE_PROPERTY } from "./overlay.ts";
+import {
+  beyondOf,
+  cardsOf,
+  type GitTree,
+  overlayOf,
+  settled,
+  TreeEditor,
+  TreeError,
+  treeFromCards,
+} from "./trees.ts";
 import type { GitImportOptions, GitImportReport } from "./types.ts";
 
 /**
@@ -192,6 +202,8 @@ class HistoryWriter {
   /** Children that are still to be written, by number of their first parent. */
   readonly #children: Int32Array;
   #keptFiles = 0;
+  /** What Fossil cannot hold of the trees of commits; most of them share one. */
+  readonly #beyond = new Map<number, GitTree>();
   /** Dates by number of the commit, and the newest one on each branch, in Unix milliseconds. */
   readonly #dates: Float64Array;
   readonly #latest = new Map<number, number>();
@@ -273,6 +285,8 @@ class HistoryWriter {
     const tags: TagCard[] = this.#branchTags(id);
     const own = { target: null, sign: "+" } as const;
     if (value !== "") tags.push({ ...own, name: COMMIT_PROPERTY, value });
+    const overlay = formatOverlay(overlayOf(tree, before));
+    if (overlay !== "") tags.push({ ...own, name: TREE_PROPERTY, value: overlay });
     if (this.#plan.closed.has(id)) tags.push({ ...own, name: "closed", value: null });
     const hash = this.#repository.add({
       kind: "manifest",
@@ -289,6 +303,7 @@ class HistoryWriter {
     });
     this.#rids[id] = this.#repository.ridOf(hash);
     if (parents[0] !== undefined && --this.#children[parents[0]]! === 0) this.#drop(parents[0]);
+    this.#beyond.set(id, this.#beyondOf(parents[0], tree, overlay !== ""));
     if (this.#children[id]! > 0) this.#keep(id, settled(tree));
   }
 
@@ -345,7 +360,14 @@ class HistoryWriter {
     if (known !== undefined) return known;
     const manifest = this.#repository.artifact(this.#rids[id]!);
     if (manifest?.kind !== "manifest") throw new Error("A check-in that was written is not there");
-    return treeFromCards(filesOf(this.#repository, manifest));
+    const tree = treeFromCards(filesOf(this.#repository, manifest));
+    for (const [path, file] of this.#beyond.get(id) ?? []) tree.set(path, file);
+    return tree;
+  }
+
+  #beyondOf(parent: number | undefined, tree: GitTree, isChanged: boolean): GitTree {
+    if (isChanged || parent === undefined) return settled(beyondOf(tree));
+    return this.#beyond.get(parent) ?? new Map();
   }
 
   /**
@@ -467,7 +489,7 @@ class HistoryWriter {
 }
 
 /** The check-in for a commit, and the value of the property that holds the rest. */
-function describe({ author, committer, message }: SpooledCommit) {
+function describe({ author, committer, message, further, rest }: SpooledCommit) {
   const line = author ?? committer;
   const [writer, recorder] = [parseSignature(line), parseSignature(committer)];
   const user = userOf(writer.person);
@@ -476,6 +498,8 @@ function describe({ author, committer, message }: SpooledCommit) {
   const value = formatHeaders({
     ...(line === signatureLine(personOf(user), date) ? {} : { author: line }),
     ...(committer === line ? {} : { committer }),
+    ...(rest === null ? {} : { rest }),
+    ...(further === "" ? {} : { further }),
     ...(split.message === undefined ? {} : { message: split.message }),
   });
   return { comment: split.comment, user, date, value };
@@ -529,7 +553,7 @@ interface ReadStream {
 }
 
 const ADVICE = "make it anew with git for-each-ref --format='%(refname)' refs/heads refs/tags | " +
-  "git fast-export --stdin --mark-tags --use-done-feature --signed-tags=verbatim --reencode=yes";
+  "git fast-export --stdin --mark-tags --use-done-feature --signed-tags=verbatim --reencode=no";
 const PARTIAL_ADVICE = "or import it as it is with --partial";
 
 /**

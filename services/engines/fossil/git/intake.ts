@@ -186,15 +186,22 @@ export class Intake {
         this.#checkContent(`note on ${change.commit}`, "100644", change.content, line);
       }
     }
-    const id = this.#spool.add(commit, ref, [...parents]);
+    const rest = commit.rest === null ? null : this.#keep(commit.rest);
+    const id = this.#spool.add({ ...commit, rest }, ref, [...parents]);
     if (mark !== null) this.#commits.set(mark, id);
     this.#point(ref, id);
     if (commit.message.includes("\0")) {
-      this.#notices.add("encoding", subject, "The zero bytes of the message were left out");
+      this.#notices.add("encoding", subject, "Only Git sees the zero bytes of the message");
     }
-    if (commit.isSigned) this.#notices.add("signature", subject, "The signature was left out");
     if (commit.encoding === null) return;
-    this.#notices.add("encoding", subject, `The text was converted from "${commit.encoding}"`);
+    const message = `The text was converted from "${commit.encoding}"; Git sees it as it was`;
+    this.#notices.add("encoding", subject, message);
+  }
+
+  /** Stores bytes as an artifact; returns its name. */
+  #keep(bytes: Uint8Array): string {
+    const { store } = this.#repository;
+    return store.hashOf(store.put(bytes).rid) ?? "";
   }
 
   /** Reports what a line with a person and a date cannot give to Fossil. */

@@ -3,4 +3,5 @@ export { exportGit } from "./export.ts";
 export { importFossil } from "./fossil.ts";
 export { collectAll, createEmptyRepository, GarbageCollector, importGit } from "./import.ts";
 export { readPieces } from "./stream/mod.ts";
+export { GitCompanion, type NegotiationAnswer, type PackReport } from "./door/mod.ts";
 export type * from "./types.ts";

@@ -18,6 +18,10 @@ export interface GitTagOut {
   readonly user: string | null;
   /** Julian day. */
   readonly day: number;
+  /** Further headers with their line ends; "" for none. */
+  readonly further: string;
+  /** The artifact with what Git has behind the tag's target, if it is not all here; null for none. */
+  readonly rest: string | null;
 }
 
 const HEADS = "refs/heads/";
@@ -33,12 +37,22 @@ const MAX_BYTES = { part: 250, cut: 220, whole: 1000 };
 /** Digits of a hash that distinguish forks of one branch. */
 const SHOWN_DIGITS = 10;
 
+/** Which references there are, and what the main branch is called. */
+export interface NamePlanOptions extends Pick<GitExportOptions, "mainBranch" | "withoutBranches"> {
+  /**
+   * As `git clone` sees them: "trunk" keeps its name, closed branches have no reference, and neither
+   * has a fork. References without their own check-in are left to the caller.
+   */
+  readonly isServed?: boolean;
+}
+
 interface TipRow {
   readonly rid: number;
   readonly uuid: string;
   readonly branch: string;
   readonly ref: string | null;
   readonly hasChild: number;
+  readonly isClosed: number;
 }
 
 interface TagRow {
@@ -59,30 +73,49 @@ export class NamePlan {
   readonly #branchOf = new Map<number, string>();
   readonly #refOfBranch = new TextMap<string>();
   readonly #refs = new Map<string, number>();
+  /** Of each branch's reference, all leaves, the newest first. */
+  readonly #leaves = new Map<string, number[]>();
   readonly #used = new UsedRefs();
   readonly #tags: GitTagOut[] = [];
   /** The main branch, and what it is called in Git. */
   readonly #main: { readonly branch: string; readonly ref: string };
   readonly #isLeftOut: (branch: string) => boolean;
+  readonly #isServed: boolean;
 
   constructor(
     repository: Repository,
-    options: Pick<GitExportOptions, "mainBranch" | "withoutBranches">,
+    options: NamePlanOptions,
     notices: NoticeLog,
   ) {
     this.#repository = repository;
     this.#notices = notices;
-    const { withoutBranches = [] } = options;
+    const { withoutBranches = [], isServed = false } = options;
+    this.#isServed = isServed;
     this.#isLeftOut = (branch) => withoutBranches.some((start) => branch.startsWith(start));
     this.#main = this.#mainNames(options.mainBranch);
     this.#planBranches();
-    this.#planOthers();
+    if (!isServed) this.#planOthers();
     this.#planTags();
   }
 
   /** Number of references below refs/heads. */
-  get branches(): number {
+  get heads(): number {
     return [...this.#refs.keys()].filter((ref) => ref.startsWith(HEADS)).length;
+  }
+
+  /** The reference of the main branch. */
+  get main(): string {
+    return this.#main.ref;
+  }
+
+  /** Of a branch's reference, all leaves, the newest first. */
+  leavesOf(ref: string): readonly number[] {
+    return this.#leaves.get(ref) ?? [];
+  }
+
+  /** The branches by their references. */
+  branches(): TextMap<string> {
+    return new TextMap([...this.#refOfBranch].map(([branch, ref]) => [ref, branch]));
   }
 
   /** The reference of a check-in in the stream. */
@@ -116,13 +149,14 @@ export class NamePlan {
     );
     if (named !== null) return { branch, ref: named };
     const isMain = "SELECT 1 FROM tagxref WHERE tagid=? AND tagtype>0 AND value='main'";
-    const isFree = branch === TRUNK && !db.exists(isMain, TAG.branch);
+    const isFree = branch === TRUNK && !this.#isServed && !db.exists(isMain, TAG.branch);
     return { branch, ref: isFree ? USUAL_MAIN : HEADS + branch };
   }
 
   #planBranches(): void {
     const { db } = this.#repository;
-    const onBranch = db.rows<{ rid: number; value: string }>(
+    // Only a stream puts each check-in on a reference.
+    const onBranch = this.#isServed ? [] : db.rows<{ rid: number; value: string }>(
       "SELECT rid, value FROM tagxref WHERE tagid=? AND tagtype>0 AND value<>''",
       TAG.branch,
     );
@@ -131,7 +165,9 @@ export class NamePlan {
       `SELECT leaf.rid, uuid, coalesce(b.value,'${TRUNK}') AS branch,
           (SELECT value FROM tagxref JOIN tag USING(tagid)
             WHERE rid=leaf.rid AND tagtype=2 AND tagname='sym-'||b.value) AS ref,
-          EXISTS(SELECT 1 FROM plink WHERE pid=leaf.rid) AS hasChild
+          EXISTS(SELECT 1 FROM plink WHERE pid=leaf.rid) AS hasChild,
+          EXISTS(SELECT 1 FROM tagxref AS x
+            WHERE x.rid=leaf.rid AND x.tagid=${TAG.closed} AND x.tagtype>0) AS isClosed
         FROM (${LEAVES}) AS leaf JOIN blob USING(rid) JOIN event ON objid=leaf.rid AND event.type='ci'
           LEFT JOIN tagxref AS b ON b.rid=leaf.rid AND b.tagid=? AND b.tagtype>0
         ORDER BY coalesce(b.value,'${TRUNK}')<>?, b.value IS NULL, event.mtime DESC, uuid`,
@@ -139,7 +175,8 @@ export class NamePlan {
       this.#main.branch,
     );
     for (const tip of tips) {
-      if (!this.#isLeftOut(tip.branch)) this.#planTip(tip);
+      const isHidden = this.#isServed && tip.isClosed === 1;
+      if (!isHidden && !this.#isLeftOut(tip.branch)) this.#planTip(tip);
     }
   }
 
@@ -155,7 +192,9 @@ export class NamePlan {
       }
       this.#refOfBranch.set(branch, chosen);
       this.#refs.set(chosen, rid);
-    } else if (hasChild === 0) {
+      this.#leaves.set(chosen, [rid]);
+    } else if (this.#isServed) this.#leaves.get(known)!.push(rid);
+    else if (hasChild === 0) {
       const chosen = this.#used.take(
         suffixed(known, `-fork-${uuid.slice(0, SHOWN_DIGITS)}`),
       );
@@ -212,7 +251,8 @@ export class NamePlan {
       if (ref !== wanted) {
         this.#notices.add("ref", name, `The tag was renamed to "${readable(ref)}"`);
       }
-      const isLight = kept.tagger === undefined && kept.message === undefined && value === null &&
+      const isLight = kept.tagger === undefined && kept.message === undefined &&
+        kept.rest === undefined && value === null &&
         (row.isKept === 0 || kept.ref !== undefined);
       if (isLight) this.#refs.set(ref, rid);
       else this.#tags.push(annotated(row, kept, ref.slice(TAGS.length)));
@@ -226,10 +266,11 @@ const LEAVES = `SELECT rid FROM leaf UNION SELECT objid FROM event
 
 function annotated(
   { rid, value, user, day }: TagRow,
-  { tagger, message }: Headers,
+  { tagger, message, further = "", rest }: Headers,
   name: string,
 ): GitTagOut {
-  return { name, rid, tagger, user, day, message: message ?? (value === null ? "" : `${value}\n`) };
+  const text = message ?? (value === null ? "" : `${value}\n`);
+  return { name, rid, tagger, user, day, further, rest: rest ?? null, message: text };
 }
 
 /** References that are in use; none may be a folder of another one. */

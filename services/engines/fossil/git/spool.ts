@@ -6,10 +6,15 @@ import type { Repository } from "../repository.ts";
 import type { GitCommit } from "./stream/mod.ts";
 
 /** The data to write a commit. */
-export type SpooledCommit = Pick<
-  GitCommit,
-  "line" | "author" | "committer" | "message" | "changes"
->;
+export type SpooledCommit =
+  & Pick<
+    GitCommit,
+    "line" | "author" | "committer" | "message" | "changes" | "further"
+  >
+  & {
+    /** The artifact with what the texts do not hold; null for none. */
+    readonly rest: string | null;
+  };
 
 /** The commits of a stream by number, in its order: parents before children. */
 export class CommitSpool implements Disposable {
@@ -39,8 +44,8 @@ export class CommitSpool implements Disposable {
       this.#labelIds.set(ref, label);
     }
     this.#labels.push(label);
-    const { line, author, committer, message, changes } = commit;
-    const data = JSON.stringify({ line, author, committer, message, changes });
+    const { line, author, committer, message, changes, further, rest } = commit;
+    const data = JSON.stringify({ line, author, committer, message, changes, further, rest });
     this.#repository.db.run("INSERT INTO git_commit VALUES(?,?)", id, data);
     return id;
   }

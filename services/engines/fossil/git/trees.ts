@@ -1,14 +1,19 @@
 /** The tree of a commit: its parent's tree with the changes of the stream. */
 import { isFileName, isGitFolder, isReservedFileName, MAX_TREE_FILES } from "../artifact/mod.ts";
 import type { FileCard, FileMode } from "../artifact/mod.ts";
-import type { GitChange } from "./stream/mod.ts";
+import { compareUtf8 } from "../codec/mod.ts";
+import { type GitChange, readable } from "./stream/mod.ts";
+import type { OverlayEntry } from "./overlay.ts";
 import type { NoticeLog } from "./notices.ts";
 
 /** One file; `origin` is its path in the parent if the stream says that it was renamed. */
 interface TreeFile {
+  /** The artifact; of a submodule, the commit. */
   readonly hash: string;
   readonly mode: FileMode;
   readonly origin: string | null;
+  /** The mode in Git of what Fossil cannot hold as it is; null for any other file. */
+  readonly beyond: number | null;
 }
 
 /** Files by path. */
@@ -20,11 +25,12 @@ export type FindContent = (content: string | number) => string | null;
 const MODES: ReadonlyMap<string, FileMode> = new Map([
   ["100644", "file"],
   ["644", "file"],
-  ["100664", "file"],
   ["100755", "executable"],
   ["755", "executable"],
   ["120000", "link"],
 ]);
+/** A file as old programs wrote it, and a commit of another repository. */
+const OLD_FILE = /^100[0-7]{3}$/;
 const SUBMODULE = "160000";
 
 /** Changes a copy of a parent's tree. */
@@ -65,22 +71,30 @@ export class TreeEditor {
 
   #write({ path, mode, content }: Extract<GitChange, { kind: "write" }>): void {
     if (mode === SUBMODULE) {
-      this.#notices.add("submodule", path, "Submodules are not imported");
-      return this.#delete(path);
+      this.#notices.add("submodule", readable(path), "Only Git sees the submodule");
+      if (!isCommitName(content) || path.split("/").some(isGitFolder)) return this.#delete(path);
+      return this.#put(path, { hash: content, mode: "file", origin: null, beyond: 0o160000 });
     }
-    const fileMode = MODES.get(mode);
+    const fileMode = MODES.get(mode) ?? (OLD_FILE.test(mode) ? "file" : undefined);
     if (fileMode === undefined) {
       throw new TreeError(`Mode "${mode}" of "${path}" is not a file mode`);
     }
-    if (!this.#isPossible(path)) return;
+    const place = this.#placeOf(path);
+    if (place === "nowhere") return;
     const hash = this.#find(content);
     if (hash === null) return this.#delete(path);
-    const known = this.#files.get(path);
-    if (known === undefined) this.#added.push(path);
+    const origin = this.#files.get(path)?.origin ?? null;
+    const isBeyond = place === "beyond" || !MODES.has(mode);
+    const beyond = isBeyond ? Number.parseInt(mode.padStart(6, "100"), 8) : null;
+    this.#put(path, { hash, mode: fileMode, origin, beyond });
+  }
+
+  #put(path: string, file: TreeFile): void {
+    if (!this.#files.has(path)) this.#added.push(path);
     if (this.#files.size >= MAX_TREE_FILES) {
       throw new TreeError(`The tree has more than ${MAX_TREE_FILES} files`);
     }
-    this.#files.set(path, { hash, mode: fileMode, origin: known?.origin ?? null });
+    this.#files.set(path, file);
   }
 
   /**
@@ -94,18 +108,19 @@ export class TreeEditor {
     else this.#write({ kind: "write", path: commit, mode: "100644", content });
   }
 
-  #isPossible(path: string): boolean {
-    if (path.includes("\ufffd")) {
-      this.#notices.add("encoding", path, "A path that is not UTF-8 was converted");
+  /** Whether a file of this path is in Fossil, only in Git, or in neither. */
+  #placeOf(path: string): "both" | "beyond" | "nowhere" {
+    if (path.split("/").some((part) => part === "" || isGitFolder(part))) {
+      this.#notices.add("path", readable(path), "A file in a folder of Git itself was left out");
+      return "nowhere";
     }
-    const isPossible = isFileName(path) && !isReservedFileName(path);
-    if (isPossible && !path.split("/").some(isGitFolder)) return true;
-    if (isPossible) {
-      this.#notices.add("path", path, "A file in a folder of Git itself was left out");
-      return false;
-    }
-    this.#notices.add("path", path, "Fossil cannot hold a file of this path");
-    return false;
+    if (path.isWellFormed() && isFileName(path) && !isReservedFileName(path)) return "both";
+    this.#notices.add(
+      "path",
+      readable(path),
+      "Only Git sees the file: Fossil cannot hold its path",
+    );
+    return "beyond";
   }
 
   /** Removes a file, or everything below a folder. */
@@ -129,9 +144,11 @@ export class TreeEditor {
     this.#delete(path);
     for (const { name, entry } of entries) {
       const target = path + name.slice(from.length);
-      if (!this.#isPossible(target)) continue;
+      const place = this.#placeOf(target);
+      if (place === "nowhere") continue;
       const origin = isCopy ? null : entry.origin ?? name;
-      this.#files.set(target, { ...entry, origin });
+      const beyond = entry.beyond ?? (place === "beyond" ? GIT_MODES[entry.mode] : null);
+      this.#files.set(target, { ...entry, origin, beyond });
       this.#added.push(target);
     }
   }
@@ -165,10 +182,11 @@ export class TreeError extends Error {
  * F cards of a tree, with the renames against the parent: those that the stream tells, and files
  * that are gone from one path and stand at another one with the same content.
  */
-export function cardsOf(tree: GitTree, parent: GitTree): FileCard[] {
+export function cardsOf(whole: GitTree, parent: GitTree): FileCard[] {
+  const tree = new Map([...whole].filter(([path, file]) => isCard(path, file)));
   const gone = new Map<string, string>();
   for (const [path, { hash }] of parent) {
-    if (!tree.has(path)) gone.set(hash, path);
+    if (!whole.has(path)) gone.set(hash, path);
   }
   for (const { origin } of tree.values()) {
     if (origin !== null) gone.delete(parent.get(origin)?.hash ?? "");
@@ -186,8 +204,48 @@ export function cardsOf(tree: GitTree, parent: GitTree): FileCard[] {
 /** The tree of a check-in that is stored. */
 export function treeFromCards(cards: readonly FileCard[]): Map<string, TreeFile> {
   return new Map(
-    cards.map(({ name, hash, mode }) => [name, { hash: hash ?? "", mode, origin: null }]),
+    cards.map(({ name, hash, mode }) => {
+      return [name, { hash: hash ?? "", mode, origin: null, beyond: null }];
+    }),
   );
+}
+
+/** Modes in Git. */
+const GIT_MODES: Readonly<Record<FileMode, number>> = {
+  file: 0o100644,
+  executable: 0o100755,
+  link: 0o120000,
+};
+
+/** Whether Fossil holds a file, though maybe with another mode. */
+function isCard(path: string, { beyond }: TreeFile): boolean {
+  if (beyond === null) return true;
+  return beyond !== 0o160000 && path.isWellFormed() && isFileName(path) &&
+    !isReservedFileName(path);
+}
+
+/** What a tree has and its parent does not, or the other way, and Fossil cannot hold. */
+export function overlayOf(tree: GitTree, parent: GitTree): OverlayEntry[] {
+  const entries: OverlayEntry[] = [];
+  for (const [path, { hash, mode, beyond }] of tree) {
+    const before = parent.get(path);
+    if (beyond === null && (before?.beyond ?? null) === null) continue;
+    if (before !== undefined && before.hash === hash && before.beyond === beyond) continue;
+    entries.push({ path, mode: beyond ?? GIT_MODES[mode], object: hash });
+  }
+  for (const [path, { beyond }] of parent) {
+    if (beyond !== null && !tree.has(path)) entries.push({ path, mode: 0, object: "" });
+  }
+  return entries.sort((left, right) => compareUtf8(left.path, right.path));
+}
+
+/** Of a tree, what Fossil cannot hold. */
+export function beyondOf(tree: GitTree): GitTree {
+  return new Map([...tree].filter(([, { beyond }]) => beyond !== null));
+}
+
+function isCommitName(content: string | number): content is string {
+  return typeof content === "string" && /^[0-9a-f]{40}$/.test(content);
 }
 
 /** A tree as its children find it: nothing is renamed yet. */

@@ -1,4 +1,4 @@
-import { Database } from "../content/mod.ts";
+import { type Database, isDamage, openDerived, removeDerived } from "../content/mod.ts";
 import type { Reader } from "../read/mod.ts";
 import { countMatches, findMatches } from "./matches.ts";
 import { INDEX_SCHEMA, LongUpdate, Updater } from "./updater.ts";
@@ -135,7 +135,7 @@ export class SearchIndex implements Disposable {
       if (!isDamage(error)) throw error;
     }
     this.#db.close();
-    removeFile(this.#path);
+    removeDerived(this.#path);
     this.#db = openFile(this.#path);
     new Updater(this.#db, this.#reader, this.#maxFileBytes).update();
     return work();
@@ -149,42 +149,8 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && /database is locked/i.test(error.message);
 }
 
-/** SQLite's messages for a damaged file. */
-function isDamage(error: unknown): boolean {
-  return error instanceof Error &&
-    /malformed|not a database|no such table|no such column|vtable constructor/i.test(error.message);
-}
-
 function openFile(path: string): Database {
-  try {
-    return prepare(path);
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    removeFile(path);
-    return prepare(path);
-  }
-}
-
-function prepare(path: string): Database {
-  const db = new Database(path, { busyTimeoutMs: BUSY_TIMEOUT_MS });
-  try {
-    db.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;");
-    if (!db.hasTable("meta")) db.exec(`BEGIN IMMEDIATE; ${INDEX_SCHEMA} COMMIT;`);
-    return db;
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
-function removeFile(path: string): void {
-  for (const suffix of ["", "-wal", "-shm"]) {
-    try {
-      Deno.removeSync(path + suffix);
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
-  }
+  return openDerived(path, { schema: INDEX_SCHEMA, busyTimeoutMs: BUSY_TIMEOUT_MS });
 }
 
 /** Longest query, in UTF-16 units. */

@@ -1,3 +1,5 @@
+import { companionPath, GitCompanion } from "../git/door/mod.ts";
+import { isDamage } from "../content/mod.ts";
 import { Reader } from "../read/mod.ts";
 import { Repository } from "../repository.ts";
 import { SearchIndex, searchIndexPath } from "../search/mod.ts";
@@ -10,6 +12,7 @@ export class OpenRepository implements Disposable {
   /** Time of its last use, on the clock of `performance.now()`. */
   usedAt = performance.now();
   #index: SearchIndex | null = null;
+  #companion: GitCompanion | null = null;
   #changes = 0;
 
   /** @param check throws if the running job must end. */
@@ -30,6 +33,25 @@ export class OpenRepository implements Disposable {
     return this.#index;
   }
 
+  /** The Git objects beside the repository, opened when they are first needed. */
+  companion(): GitCompanion {
+    this.#companion ??= GitCompanion.open(companionPath(this.path), this.reader);
+    return this.#companion;
+  }
+
+  /** See {@linkcode Context.withCompanion}. */
+  withCompanion<T>(work: (companion: GitCompanion) => T, mayRepeat: () => boolean): T {
+    try {
+      return work(this.companion());
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#companion?.discard();
+      this.#companion = null;
+      if (!mayRepeat()) throw error;
+      return work(this.companion());
+    }
+  }
+
   /** Whether this connection has written rows since the last call. */
   hasWritten(): boolean {
     const before = this.#changes;
@@ -38,10 +60,8 @@ export class OpenRepository implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    try {
-      this.#index?.close();
-    } finally {
-      this.repository.close();
-    }
+    using _repository = this.repository;
+    using _index = this.#index;
+    using _companion = this.#companion;
   }
 }

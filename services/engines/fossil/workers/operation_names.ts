@@ -54,6 +54,10 @@ export const READ_NAMES = [
   "resolveArtifact",
   "previewMerge",
   "previewPick",
+  "gitRefs",
+  "gitNegotiation",
+  "keptGitPack",
+  "gitSizes",
 ] as const;
 
 /** Writes, which have a generous limit. */
@@ -98,6 +102,8 @@ export const WHOLE_NAMES = [
   "nameOfFile",
   "archive",
   "exportGit",
+  "prepareClones",
+  "gitPack",
   "verify",
   "rebuild",
 ] as const;
@@ -139,6 +145,8 @@ export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Sid
   ["blame", "heavy"],
   ["archive", "long"],
   ["exportGit", "long"],
+  ["prepareClones", "heavy"],
+  ["gitPack", "heavy"],
   ["verify", "long"],
   ["cloneState", "long"],
   ["storeCloned", "long"],

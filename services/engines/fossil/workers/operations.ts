@@ -135,6 +135,17 @@ import {
   writeUnversioned,
   writeWiki,
 } from "../write/mod.ts";
+import type { FetchRequest } from "../../git/mod.ts";
+import {
+  answerNegotiation,
+  type PackReport,
+  type PackTarget,
+  prepareClones,
+  readGitRefs,
+  sizesOf,
+  takeKeptPack,
+  writeFetched,
+} from "../git/door/mod.ts";
 import type { Context } from "./context.ts";
 import { HashHelper } from "./hash_protocol.ts";
 import type { ReadName, WholeName, WriteName } from "./operation_names.ts";
@@ -230,6 +241,15 @@ export const READS = {
   /** Whether two check-ins can be merged, and what would change. */
   previewMerge: ({ repository }: Context, sides: MergeSides) => previewMerge(repository, sides),
   previewPick: ({ repository }: Context, sides: PickSides) => previewPick(repository, sides),
+  /** The references that Git sees; null if the objects must be updated first. */
+  gitRefs: ({ withCompanion }: Context) => withCompanion(readGitRefs),
+  gitNegotiation: ({ withCompanion }: Context, request: FetchRequest) =>
+    withCompanion((companion) => answerNegotiation(companion, request)),
+  /** Makes the pack that is kept the file `target`, if that is what a client wants; else null. */
+  keptGitPack: ({ withCompanion }: Context, where: Omit<PackTarget, "maxKept">) =>
+    withCompanion((companion) => takeKeptPack(companion, where)),
+  gitSizes: ({ withCompanion }: Context, names: readonly string[]) =>
+    withCompanion((companion) => sizesOf(companion, names)),
 } as const satisfies Record<ReadName, unknown>;
 
 /** Writes, which have a generous limit. */
@@ -350,6 +370,26 @@ export const WHOLE = {
       progress: ({ commits, total }) => watch.progress(commits, total),
     };
     return writeFile(target, exportGit(repository, options), watch);
+  },
+  /** Makes the Git objects of what is new, and the pack that clones get. */
+  prepareClones: (
+    { withCompanion, watch }: Context,
+    where: { readonly folder: string; readonly maxKept: number },
+  ): void =>
+    withCompanion((companion) =>
+      prepareClones(companion, where, (bytes) => watch.progress(bytes, null))
+    ),
+  /** Writes a pack for a client of Git to the file `target`; the progress is its length so far. */
+  gitPack: (
+    { withCompanion, watch }: Context,
+    where: PackTarget,
+  ): PackReport => {
+    let isBegun = false;
+    const progress = (bytes: number) => {
+      isBegun = true;
+      watch.progress(bytes, null);
+    };
+    return withCompanion((companion) => writeFetched(companion, where, progress), () => !isBegun);
   },
   /** Checks the file, decodes and hashes every artifact; returns damaged and missing content. */
   verify: ({ repository, watch }: Context) => examineRepository(repository, watch.progress),

@@ -106,7 +106,18 @@ class RepositoryWorker {
       const open = this.#use(path);
       const { repository, reader } = open;
       const index = () => open.index();
-      const context: Context = { repository, reader, watch, index, distrust };
+      const companion = () => open.companion();
+      const withCompanion: Context["withCompanion"] = (work, mayRepeat = () => true) =>
+        open.withCompanion(work, mayRepeat);
+      const context: Context = {
+        repository,
+        reader,
+        watch,
+        index,
+        companion,
+        withCompanion,
+        distrust,
+      };
       const result = await (OPERATIONS[operation] as AnyOperation)(context, input);
       if (open.hasWritten()) this.#settleSoon(open);
       return result;

@@ -3,6 +3,8 @@
  *
  * @see {@link https://git-scm.com/docs/git-fast-import}
  */
+import { Buffer } from "node:buffer";
+import { encodeUtf8, joinBytes } from "../../codec/mod.ts";
 import { readPath } from "./path.ts";
 import { StreamReader } from "./reader.ts";
 import { decodeText, encodeText, readable } from "./text.ts";
@@ -47,7 +49,10 @@ export interface GitCommit {
   readonly message: string;
   /** Name of the encoding that the message and the persons were in, null for UTF-8. */
   readonly encoding: string | null;
-  readonly isSigned: boolean;
+  /** Headers of Git behind the committer, with their line ends: encoding and signatures. */
+  readonly further: string;
+  /** What the commit has behind its tree and parents, if the texts here are not all of it. */
+  readonly rest: Uint8Array | null;
   readonly from: string | null;
   readonly merges: readonly string[];
   readonly changes: readonly GitChange[];
@@ -187,10 +192,12 @@ export class CommandReader {
     const author = await this.#optional("author ");
     const committer = await this.#optional("committer ");
     if (committer === null) throw this.#reader.error('A commit needs a "committer"');
-    let isSigned = false;
-    while (await this.#optional("gpgsig ") !== null) {
-      await this.#data(MAX_MESSAGE_BYTES);
-      isSigned = true;
+    let signatures = "";
+    for (let kind = await this.#optional("gpgsig "); kind !== null;) {
+      const header = kind.startsWith("sha256") ? "gpgsig-sha256" : "gpgsig";
+      const signature = decodeText(await this.#data(MAX_MESSAGE_BYTES));
+      signatures += `${header} ${signature.replaceAll("\n", "\n ")}\n`;
+      kind = await this.#optional("gpgsig ");
     }
     const declared = await this.#optional("encoding ");
     const message = await this.#message(declared);
@@ -208,6 +215,12 @@ export class CommandReader {
       if (changes.length > MAX_CHANGES) throw this.#reader.error("A commit has too many changes");
     }
     const isConverted = !committer.isWellFormed() || author?.isWellFormed() === false;
+    const further = (declared === null ? "" : `encoding ${declared}\n`) + signatures;
+    const persons = [author ?? committer, committer];
+    const headOf = ([by, to]: readonly string[]) => `author ${by}\ncommitter ${to}\n${further}\n`;
+    const whole = joinBytes([encodeText(headOf(persons)), message.bytes]);
+    const shown = headOf(persons.map((line) => personLine(line, declared))) + message.text;
+    const isKept = Buffer.compare(whole, encodeUtf8(shown)) === 0 && !shown.includes("\0");
     yield {
       kind: "commit",
       line,
@@ -217,21 +230,24 @@ export class CommandReader {
       committer: personLine(committer, declared),
       message: message.text,
       encoding: message.encoding ?? (isConverted ? "unknown" : null),
-      isSigned,
+      further: further.isWellFormed() ? further : "",
+      rest: isKept ? null : whole,
       from,
       merges,
       changes,
     };
   }
 
-  async #message(declared: string | null): Promise<{ text: string; encoding: string | null }> {
+  async #message(
+    declared: string | null,
+  ): Promise<{ bytes: Uint8Array; text: string; encoding: string | null }> {
     const bytes = await this.#data(MAX_MESSAGE_BYTES);
     const decoder = decoderOf(declared);
-    if (decoder !== null) return { text: decoder.decode(bytes), encoding: declared };
+    if (decoder !== null) return { bytes, text: decoder.decode(bytes), encoding: declared };
     const text = decodeText(bytes);
     const isForeign = declared !== null && !UTF8.test(declared);
     const isKept = text.isWellFormed() && !isForeign;
-    return { text: readable(text), encoding: isKept ? null : declared ?? "unknown" };
+    return { bytes, text: readable(text), encoding: isKept ? null : declared ?? "unknown" };
   }
 
   /** Changes of a commit; inline contents precede their change. */

@@ -8,4 +8,4 @@ export {
 } from "./commands.ts";
 export { formatPath, readPath } from "./path.ts";
 export { readPieces, StreamReader } from "./reader.ts";
-export { encodeText, readable } from "./text.ts";
+export { decodeText, encodeText, readable } from "./text.ts";

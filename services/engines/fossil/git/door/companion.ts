@@ -1,0 +1,147 @@
+import { type Advertisement, hexOf } from "../../../git/mod.ts";
+import { type Database, openDerived, removeDerived } from "../../content/mod.ts";
+import type { Reader } from "../../read/mod.ts";
+import { CommitGraph } from "./graph.ts";
+import { COMPANION_SCHEMA, COMPANION_VERSION, packPath, unpackRows } from "./schema.ts";
+import { TreeStore } from "./trees.ts";
+import { CompanionUpdater } from "./updater.ts";
+
+/** How long to wait for another connection that updates the companion, in milliseconds. */
+const BUSY_TIMEOUT_MS = 5000;
+
+/**
+ * The Git objects of a repository, in a file beside it. Nothing is there alone: commits and trees follow
+ * from check-ins, and contents stay in the repository. It can be deleted at any time, and is then made
+ * anew.
+ */
+export class GitCompanion implements Disposable {
+  /** The file of the pack that is kept. */
+  readonly packPath: string;
+  readonly reader: Reader;
+  readonly db: Database;
+  readonly trees: TreeStore;
+  /** The commits, as the last {@linkcode update} left them. */
+  readonly graph = new CommitGraph();
+  /** The companion's data version that the graph has. */
+  #loaded = -1;
+  #isClosed = false;
+  readonly #currentKey = `git companion ${crypto.randomUUID()}`;
+
+  readonly #path: string;
+
+  private constructor(db: Database, reader: Reader, path: string) {
+    this.#path = path;
+    this.packPath = packPath(path);
+    this.db = db;
+    this.reader = reader;
+    this.trees = new TreeStore(db);
+  }
+
+  /** Opens or creates the companion at `path`; replaces a file that is none. */
+  static open(path: string, reader: Reader): GitCompanion {
+    const options = { schema: COMPANION_SCHEMA, busyTimeoutMs: BUSY_TIMEOUT_MS };
+    const db = openDerived(path, options);
+    if (isCurrentVersion(db)) return new GitCompanion(db, reader, path);
+    db.close();
+    removeDerived(path);
+    return new GitCompanion(openDerived(path, options), reader, path);
+  }
+
+  /** Adds what is new in the repository. */
+  update(): void {
+    this.reader.read(() => this.#update());
+  }
+
+  /** Closes and removes a damaged companion: the next one that is opened is made anew. */
+  discard(): void {
+    this.close();
+    removeDerived(this.#path);
+  }
+
+  /**
+   * As {@linkcode update}, for a caller whom somebody waits for; returns whether the companion is
+   * current now. What takes long is left to `update`.
+   */
+  updateIfShort(): boolean {
+    const isLong = this.reader.read(() => this.#updater().takesLong());
+    if (!isLong) this.update();
+    return !isLong;
+  }
+
+  /** The references. Needs an update before. */
+  advertisement(): Advertisement {
+    const rows = this.db.rows<{ name: string; object: Uint8Array; peeled: Uint8Array | null }>(
+      "SELECT name, object, peeled FROM ref ORDER BY name",
+    );
+    return {
+      head: this.db.value<string>("SELECT value FROM meta WHERE key='head'") ?? "",
+      refs: rows.map(({ name, object, peeled }) => {
+        return { ref: name, object: hexOf(object), peeled: peeled && hexOf(peeled) };
+      }),
+    };
+  }
+
+  /** The name of a commit by its number. */
+  commitName(id: number): Uint8Array {
+    return this.db.value<Uint8Array>("SELECT name FROM revision WHERE id=?", id)!;
+  }
+
+  close(): void {
+    if (!this.#isClosed) this.db.close();
+    this.#isClosed = true;
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #update(): void {
+    // Once is enough until somebody writes to the repository.
+    this.reader.cached(this.#currentKey, () => {
+      this.#load();
+      if (!this.#updater().isCurrent()) this.#write();
+      return { value: true, bytes: 100 };
+    });
+  }
+
+  #write(): void {
+    this.db.exec("BEGIN IMMEDIATE");
+    try {
+      // Another connection may have been quicker.
+      this.#load();
+      this.#updater().update();
+      this.db.exec("COMMIT");
+    } catch (error) {
+      this.db.rollBack();
+      this.#loaded = -1;
+      this.trees.forget();
+      throw error;
+    }
+  }
+
+  /** An updater of what is loaded now. */
+  #updater(): CompanionUpdater {
+    return new CompanionUpdater(this);
+  }
+
+  /** Reads the commits, if another connection has added some. */
+  #load(): void {
+    const version = this.db.dataVersion();
+    if (version === this.#loaded) return;
+    this.graph.clear();
+    this.trees.forget();
+    const rows = this.db.rows<{ rid: number; parents: Uint8Array; date: number }>(
+      "SELECT rid, parents, date FROM revision ORDER BY id",
+    );
+    for (const { rid, parents, date } of rows) {
+      this.graph.add({ rid, parents: unpackRows(parents), date });
+    }
+    this.#loaded = version;
+  }
+}
+
+/** Whether a companion has the tables of this version, or nothing yet. */
+function isCurrentVersion(db: Database): boolean {
+  const version = db.value<string>("SELECT value FROM meta WHERE key='version'");
+  return version === undefined || version === COMPANION_VERSION;
+}

@@ -1,0 +1,205 @@
+/** Answers clients of Git from a companion. */
+import {
+  type Advertisement,
+  bytesOfName,
+  EVERYTHING,
+  type FetchRequest,
+} from "../../../git/mod.ts";
+import type { GitCompanion } from "./companion.ts";
+import {
+  contentsOf,
+  dropPack,
+  keepPack,
+  loadKeptPack,
+  type PackReport,
+  planBeyond,
+} from "./kept_pack.ts";
+import {
+  describeNegotiation,
+  negotiate,
+  type Negotiation,
+  type NegotiationAnswer,
+} from "./negotiation.ts";
+import { writePack } from "./packing.ts";
+import { planCommits, planPack } from "./plan.ts";
+import { KIND } from "./schema.ts";
+
+/** The references that Git sees, with what is new; null if that takes long to find out. */
+export function readGitRefs(companion: GitCompanion): Advertisement | null {
+  return companion.updateIfShort() ? companion.advertisement() : null;
+}
+
+/** Where the table of each kind has the size of an object. */
+const SIZES: Readonly<Record<number, string>> = {
+  [KIND.commit]: "SELECT size FROM revision WHERE id=?",
+  [KIND.tree]: "SELECT size FROM tree WHERE id=?",
+  [KIND.blob]: "SELECT size FROM file WHERE rid=?",
+  [KIND.tag]: "SELECT size FROM tag WHERE id=?",
+};
+
+/**
+ * Bytes of objects by their names, each null if it is not here; or null if an update must come first.
+ */
+export function sizesOf(
+  companion: GitCompanion,
+  names: readonly string[],
+): (number | null)[] | null {
+  if (!companion.updateIfShort()) return null;
+  const { db } = companion;
+  return names.map((name) => {
+    const found = db.row<{ kind: number; place: number }>(
+      "SELECT kind, place FROM object WHERE name=?",
+      bytesOfName(name),
+    );
+    return found === undefined ? null : db.value<number>(SIZES[found.kind]!, found.place) ?? null;
+  });
+}
+
+/** What a client and the repository have in common; null if an update must come first. */
+export function answerNegotiation(
+  companion: GitCompanion,
+  request: FetchRequest,
+): NegotiationAnswer | null {
+  return companion.reader.read(() =>
+    companion.updateIfShort() ? describeNegotiation(companion, negotiate(companion, request)) : null
+  );
+}
+
+/** Where the pack for a client goes. */
+export interface PackTarget {
+  readonly request: FetchRequest;
+  /** The file that is written. */
+  readonly target: string;
+  /** Bytes that a pack may take that is kept for other clients; 0 for none. */
+  readonly maxKept: number;
+}
+
+/** The share of a kept pack that a client must want to get all of it. */
+const MOST = 0.75;
+
+/**
+ * Makes the kept pack the target, if that is what a client asks for, and little more; else null.
+ *
+ * @throws {FossilError} see {@linkcode negotiate}
+ */
+export function takeKeptPack(
+  companion: GitCompanion,
+  { request, target }: Omit<PackTarget, "maxKept">,
+): PackReport | null {
+  return companion.reader.read(() => {
+    companion.update();
+    const negotiation = negotiate(companion, request);
+    if (!isClone(request, negotiation)) return null;
+    const kept = loadKeptPack(companion);
+    if (kept === null) return null;
+    const { commits, tags } = planCommits(companion, negotiation, request);
+    const known = new Set(kept.tags);
+    const isThere = commits.every((id) => kept.commits[id] === 1) &&
+      tags.every((tag) => known.has(tag));
+    const most = kept.commits.reduce((sum, mark) => sum + mark, 0) * MOST;
+    if (!isThere || commits.length < most) return null;
+    Deno.linkSync(kept.path, target);
+    return { bytes: kept.bytes, objects: kept.objects };
+  });
+}
+
+/**
+ * Writes the pack that a client asks for. That of a clone is kept.
+ *
+ * @param progress called with the bytes so far
+ * @throws {FossilError} see {@linkcode negotiate}
+ */
+export function writeFetched(
+  companion: GitCompanion,
+  { request, target, maxKept }: PackTarget,
+  progress: (bytes: number) => void,
+): PackReport {
+  return companion.reader.read(() => {
+    companion.update();
+    const negotiation = negotiate(companion, request);
+    const plan = planPack(companion, negotiation, request);
+    const isWhole = isClone(request, negotiation);
+    const kept = isWhole ? loadKeptPack(companion) : null;
+    const beyond = kept && planBeyond(plan, kept);
+    const report = toFile(target, progress, (sink) =>
+      writePack(companion, beyond ?? plan, {
+        // A client that filters lacks objects of commits that it has.
+        isThin: request.isThin && isUnfiltered(request),
+        takesOffsets: request.takesOffsets,
+        kept: beyond && kept,
+      }, sink));
+    const isBest = kept === null || beyond !== null || report.objects > kept.objects;
+    if (isWhole && isBest && report.bytes <= maxKept) {
+      keepPack(companion, target, { ...report, ...contentsOf(plan, companion.graph.size) });
+    } else if (kept !== null && kept.bytes > maxKept) dropPack(companion);
+    return report;
+  });
+}
+
+/**
+ * Makes the objects of what is new, and the pack that clones get, if there is none.
+ *
+ * @param folder for the pack while it is written
+ */
+export function prepareClones(
+  companion: GitCompanion,
+  { folder, maxKept }: { readonly folder: string; readonly maxKept: number },
+  progress: (bytes: number) => void,
+): void {
+  companion.update();
+  const { refs } = companion.advertisement();
+  if (refs.length === 0 || loadKeptPack(companion) !== null) return;
+  const temporary = Deno.makeTempDirSync({ dir: folder, prefix: ".pack-" });
+  try {
+    const request = cloneOf(refs.map(({ object }) => object));
+    writeFetched(companion, { request, target: `${temporary}/pack`, maxKept }, progress);
+  } finally {
+    Deno.removeSync(temporary, { recursive: true });
+  }
+}
+
+/** What `git clone` asks for. */
+function cloneOf(wants: readonly string[]): FetchRequest {
+  return {
+    wants: [...new Set(wants)],
+    haves: [],
+    isDone: true,
+    waitsForDone: false,
+    shallows: [],
+    depth: null,
+    filter: EVERYTHING,
+    isThin: true,
+    takesOffsets: true,
+    includesTags: true,
+    wantsProgress: false,
+    sideBand: "large",
+  };
+}
+
+/** Whether a client has nothing and wants whole commits. */
+function isClone(request: FetchRequest, { wanted, common, shallows }: Negotiation): boolean {
+  return request.takesOffsets && isUnfiltered(request) && common.length === 0 &&
+    request.depth === null && shallows.before.size === 0 &&
+    wanted.trees.length + wanted.files.length === 0;
+}
+
+function isUnfiltered({ filter: { blobBytes, treeDepth } }: FetchRequest): boolean {
+  return blobBytes === EVERYTHING.blobBytes && treeDepth === EVERYTHING.treeDepth;
+}
+
+/** Writes a file in pieces. */
+function toFile<T>(
+  target: string,
+  progress: (bytes: number) => void,
+  write: (sink: (piece: Uint8Array) => void) => T,
+): T {
+  using file = Deno.openSync(target, { write: true, create: true, truncate: true });
+  let bytes = 0;
+  return write((piece) => {
+    for (let written = 0; written < piece.length;) {
+      written += file.writeSync(piece.subarray(written));
+    }
+    bytes += piece.length;
+    progress(bytes);
+  });
+}

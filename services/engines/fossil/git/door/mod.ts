@@ -1,0 +1,14 @@
+/** A repository's Git objects: what `git clone` and `git fetch` get. */
+export { GitCompanion } from "./companion.ts";
+export {
+  answerNegotiation,
+  type PackTarget,
+  prepareClones,
+  readGitRefs,
+  sizesOf,
+  takeKeptPack,
+  writeFetched,
+} from "./fetching.ts";
+export type { NegotiationAnswer } from "./negotiation.ts";
+export type { PackReport } from "./kept_pack.ts";
+export { companionPath } from "./schema.ts";

@@ -1,0 +1,145 @@
+/** The references that clients of Git see. */
+import { Buffer } from "node:buffer";
+import { deflateSync } from "node:zlib";
+import type { Control } from "../../artifact/mod.ts";
+import { encodeUtf8, fromJulianDay, joinBytes } from "../../codec/mod.ts";
+import type { Database } from "../../content/mod.ts";
+import type { Repository } from "../../repository.ts";
+import { TextMap } from "../../text/mod.ts";
+import { hexOf } from "../../../git/mod.ts";
+import { objectOf } from "../commit.ts";
+import { parseRefs, REFS_PROPERTY } from "../headers.ts";
+import { NoticeLog } from "../notices.ts";
+import { personOf, signatureLine } from "../person.ts";
+import { type GitTagOut, NamePlan } from "../refs.ts";
+import type { CommitGraph } from "./graph.ts";
+import { KIND } from "./schema.ts";
+
+const TAGS = "refs/tags/";
+
+/** A move of a reference. */
+export interface RefMove {
+  readonly ref: string;
+  /** The moves of a reference count from 1; an import has 0. */
+  readonly number: number;
+  /** The check-in that it points at; null if it is deleted. */
+  readonly target: string | null;
+}
+
+/**
+ * The moves that a control artifact records: a card `+git-refs CHECKIN` whose value has a number, `-`
+ * for a deletion, and references. An import has neither number nor deletion.
+ */
+export function movesOf({ tags }: Control): RefMove[] {
+  return tags.flatMap(({ name, value, sign, target }) => {
+    if (name !== REFS_PROPERTY || sign === "-" || value === null) return [];
+    const [, digits = "0", gone, refs = ""] = /^(?:([0-9]{1,15}) (- )?)?(.*)$/s.exec(value) ?? [];
+    return parseRefs(refs).map((ref) => {
+      return { ref, number: Number(digits), target: gone === undefined ? target : null };
+    });
+  });
+}
+
+/** The value of the card for some moves; see {@link movesOf}. */
+export function formatMoves(number: number, refs: string, isGone = false): string {
+  return `${number} ${isGone ? "- " : ""}${refs}`;
+}
+
+/** A reference with the name of its object, and what a tag is of. */
+export interface CurrentRef {
+  readonly name: string;
+  readonly object: Uint8Array;
+  readonly peeled: Uint8Array | null;
+  /** The branch that moves it; "" for none. */
+  readonly branch: string;
+}
+
+export interface RefSources {
+  readonly db: Database;
+  readonly graph: CommitGraph;
+  readonly repository: Repository;
+  /** The name of a commit by its number. */
+  nameOf(id: number): Uint8Array;
+}
+
+/**
+ * The references now. A branch is where its last move has put it, or where check-ins have taken it
+ * since: to its newest open leaf that descends from there. Without a move it is its newest open leaf.
+ * Makes the objects of annotated tags. Needs `read`, and a transaction of the companion.
+ */
+export function currentRefs(sources: RefSources): {
+  readonly head: string;
+  readonly refs: readonly CurrentRef[];
+} {
+  const { db, graph, repository, nameOf } = sources;
+  const plan = new NamePlan(repository, { isServed: true }, new NoticeLog());
+  if (isEmpty(sources)) return { head: plan.main, refs: [] };
+  const commits = new TextMap<number>();
+  for (const { ref, rid } of plan.refs()) commits.set(ref, graph.idOf(rid));
+  for (const { ref, rid } of db.rows<{ ref: string; rid: number }>("SELECT ref, rid FROM move")) {
+    const tip = graph.idOf(rid);
+    if (tip === 0) continue;
+    const leaf = plan.leavesOf(ref).map((row) => graph.idOf(row))
+      .find((id) => id !== 0 && graph.isAncestor(tip, id));
+    commits.set(ref, leaf ?? tip);
+  }
+  const refs = new TextMap<CurrentRef>();
+  const branches = plan.branches();
+  for (const [name, id] of commits) {
+    if (id === 0) continue;
+    refs.set(name, { name, object: nameOf(id), peeled: null, branch: branches.get(name) ?? "" });
+  }
+  for (const tag of plan.tags()) {
+    const id = graph.idOf(tag.rid);
+    if (id === 0) continue;
+    const name = TAGS + tag.name;
+    const peeled = nameOf(id);
+    refs.set(name, { name, object: tagObject(sources, tag, peeled), peeled, branch: "" });
+  }
+  const sorted = [...refs.values()].sort((left, right) =>
+    Buffer.compare(Buffer.from(left.name), Buffer.from(right.name))
+  );
+  return { head: plan.main, refs: sorted };
+}
+
+/** Whether there is nothing but the first check-in of a new repository, which has no files. */
+function isEmpty({ db, graph, repository }: RefSources): boolean {
+  if (graph.size > 2 || db.exists("SELECT 1 FROM move WHERE rid>0")) return false;
+  return repository.db.exists(
+    `SELECT 1 FROM event WHERE objid=? AND comment='initial empty check-in'
+       AND NOT EXISTS(SELECT 1 FROM mlink WHERE mid=objid)`,
+    graph.ridOf(1),
+  );
+}
+
+/** Makes the object of an annotated tag; returns its name. */
+function tagObject(
+  { db, repository }: Pick<RefSources, "db" | "repository">,
+  tag: GitTagOut,
+  target: Uint8Array,
+): Uint8Array {
+  const { name, message, tagger, user, day, further, rest } = tag;
+  const derived = signatureLine(personOf(user ?? "anonymous"), fromJulianDay(day));
+  const line = tagger === "" ? "" : `tagger ${tagger ?? derived}\n`;
+  const behind = rest === null
+    ? encodeUtf8(`tag ${name}\n${line}${further}\n${message}`)
+    : repository.store.require(repository.ridOf(rest));
+  const head = encodeUtf8(`object ${hexOf(target)}\ntype commit\n`);
+  const object = objectOf("tag", joinBytes([head, behind]));
+  if (!db.exists("SELECT 1 FROM tag WHERE name=?", object.name)) {
+    const id = db.insert(
+      "INSERT INTO tag(name,target,size,data) VALUES(?,?,?,?)",
+      object.name,
+      target,
+      object.content.length,
+      deflateSync(object.content),
+    );
+    db.run("INSERT OR IGNORE INTO object VALUES(?,?,?)", object.name, KIND.tag, id);
+  }
+  return object.name;
+}
+
+/** Whether two names of objects are the same. */
+export function sameName(left: Uint8Array, right: Uint8Array): boolean {
+  return Buffer.compare(left, right) === 0;
+}

@@ -1,0 +1,16 @@
+/** Git's objects, packs and protocol: bytes in, bytes out. Knows nothing of where they are kept. */
+export {
+  type AdvertisedRef,
+  type Advertisement,
+  advertiseRefs,
+  capabilitiesOf,
+  listRefs,
+  oldCapabilitiesOf,
+} from "./answers.ts";
+export { applyDelta, deltaLengths, DeltaWriter } from "./delta.ts";
+export { GitError } from "./error.ts";
+export { EVERYTHING, type ObjectFilter, parseFilter } from "./filter.ts";
+export * from "./objects.ts";
+export { type EntryForm, PACK_HEADER_BYTES, PackWriter } from "./pack.ts";
+export * from "./pkt_line.ts";
+export * from "./upload_pack.ts";
