@@ -61,7 +61,13 @@ export class GitClient implements Disposable {
     const before = options.filter((option) => option.startsWith("protocol."));
     const args = [
       ...before.flatMap((setting) => ["-c", setting]),
-      ...["-c", "transfer.fsckObjects=true", "clone", "--quiet", ...options.filter((option) => !before.includes(option))],
+      ...[
+        "-c",
+        "transfer.fsckObjects=true",
+        "clone",
+        "--quiet",
+        ...options.filter((option) => !before.includes(option)),
+      ],
     ];
     await this.git([...args, url, folder]);
     const clone = new Clone(this, folder);
@@ -87,6 +93,11 @@ export class Clone {
   /** Runs `git` in it; it must succeed. */
   git(...args: readonly string[]): Promise<string> {
     return this.#client.git(args, this.folder);
+  }
+
+  /** Runs `git` in it, which may fail. */
+  run(...args: readonly string[]): Promise<GitRun> {
+    return this.#client.run(args, this.folder);
   }
 
   /** Checks every object. */

@@ -39,7 +39,7 @@ import { SqlQueries } from "../../work/queries/mod.ts";
 import { DataRetention, type RetentionDays } from "../retention/mod.ts";
 import { openReviews, type ReviewServices } from "../../work/reviews/mod.ts";
 import { Releases, Uploads } from "../../work/releases/mod.ts";
-import { GitDoor } from "../../work/git/mod.ts";
+import { GitDoor, GitPushes } from "../../work/git/mod.ts";
 import { Mirrors } from "../../work/mirrors/mod.ts";
 import { Webhooks, WebhookSender } from "../../work/webhooks/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
@@ -111,6 +111,8 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly sync: ProjectSync;
   /** `git clone` and `git fetch`. */
   readonly git: GitDoor;
+  /** `git push`. */
+  readonly gitPushes: GitPushes;
   readonly webhooks: Webhooks;
   readonly webhookSender: WebhookSender;
   readonly mirrors: Mirrors;
@@ -142,6 +144,7 @@ type Work = Omit<
   | "uploads"
   | "sync"
   | "git"
+  | "gitPushes"
   | "webhooks"
   | "webhookSender"
   | "mirrors"
@@ -288,6 +291,7 @@ export async function openHosting(
     uploads,
     sync: makeSync(options, work),
     git: new GitDoor({ repositories, log }),
+    gitPushes: makePushes(options, work),
     ...await openWebhooks(options, projects, started),
     mirrors: openMirrors(options, work, started),
     retention: openRetention(options, work, started),
@@ -333,6 +337,19 @@ function makeSync(options: HostingOptions, work: Work): ProjectSync {
   const quota = work.hourlyQuotas.pushes;
   const parts = { accounts, identity, key, quota, clock, space, scheduler, maxBytes };
   return new ProjectSync({ ...work, ...parts });
+}
+
+function makePushes(options: HostingOptions, work: Work): GitPushes {
+  const { accounts, identity, space, scheduler } = options;
+  const clock = () => scheduler.now();
+  return new GitPushes({
+    ...work,
+    accounts,
+    identity,
+    space,
+    clock,
+    quota: work.hourlyQuotas.pushes,
+  });
 }
 
 /** How often to look for deliveries that were asked for on another node, in milliseconds. */

@@ -138,7 +138,12 @@ function isSealed(content: Uint8Array): boolean {
  */
 export function writeJudged<T>(
   repository: Repository,
-  { origin, rules }: { readonly origin: Origin; readonly rules: PushRules },
+  { origin, rules, conclude }: {
+    readonly origin: Origin;
+    readonly rules: PushRules;
+    /** Called after the judge, before the commit. */
+    readonly conclude?: () => void;
+  },
   work: (judge: Judge) => T,
 ): T {
   let judge: Judge | undefined;
@@ -149,6 +154,9 @@ export function writeJudged<T>(
     inspect: (artifact, hash, rid) => judge?.arrive({ artifact, hash, rid }),
     inspectFile: (content, hash) => judge?.file(content, hash),
     onTag: (rid, tag) => judge?.tag(rid, tag),
-    conclude: () => judge?.conclude(),
+    conclude: () => {
+      judge?.conclude();
+      conclude?.();
+    },
   });
 }

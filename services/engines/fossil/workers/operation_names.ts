@@ -101,6 +101,8 @@ export const WHOLE_NAMES = [
   "exportGit",
   "updateObjects",
   "gitPack",
+  "unpackPush",
+  "receivePush",
   "verify",
   "rebuild",
 ] as const;
@@ -144,6 +146,7 @@ export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Sid
   ["exportGit", "long"],
   ["updateObjects", "heavy"],
   ["gitPack", "heavy"],
+  ["unpackPush", "heavy"],
   ["verify", "long"],
   ["cloneState", "long"],
   ["storeCloned", "long"],

@@ -10,7 +10,17 @@ import {
   type NewUser,
   type Progress,
 } from "../content/mod.ts";
-import { collectAll, exportGit, type GitExportOptions, type GitExportReport } from "../git/mod.ts";
+import {
+  collectAll,
+  exportGit,
+  type GitExportOptions,
+  type GitExportReport,
+  type GitPush,
+  type GitPushReport,
+  receivePush,
+  type SentPack,
+  unpackPush,
+} from "../git/mod.ts";
 import {
   type MergeSides,
   type NewMerge,
@@ -373,6 +383,12 @@ export const WHOLE = {
     { companion, watch }: Context,
     where: PackTarget,
   ): PackReport => writeFetched(companion(), where, (bytes) => watch.progress(bytes, null)),
+  /** Unpacks what a client of Git has pushed into a draft. */
+  unpackPush: ({ companion, watch }: Context, pack: SentPack): void =>
+    unpackPush(companion(), pack, () => watch.check()),
+  /** Stores a push of Git whose objects are in a draft. */
+  receivePush: ({ companion, watch }: Context, push: GitPush): GitPushReport =>
+    receivePush(companion(), push, () => watch.check()),
   /** Checks the file, decodes and hashes every artifact; returns damaged and missing content. */
   verify: ({ repository, watch, hashing }: Context) =>
     hashing === null

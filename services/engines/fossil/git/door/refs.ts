@@ -99,7 +99,7 @@ export function currentRefs(sources: RefSources): {
 }
 
 /** Whether there is nothing but the first check-in of a new repository, which has no files. */
-function isEmpty({ db, graph, repository }: RefSources): boolean {
+export function isEmpty({ db, graph, repository }: Omit<RefSources, "nameOf">): boolean {
   if (graph.size > 2) return false;
   return !repository.db.exists("SELECT 1 FROM mlink WHERE fid>0 LIMIT 1") &&
     !db.exists("SELECT 1 FROM move WHERE rid>0");

@@ -124,6 +124,8 @@ export class TreeStore {
       touched.add(tree.id);
       return tree;
     });
+    // No tree has the empty one as its base.
+    if (changes.some(({ entry }) => entry?.mode === MODE.folder)) maker.empty();
     if (listed.length > 0 || root === 0) {
       return maker.change(root === 0 ? null : this.get(root), listed)?.id ?? maker.empty().id;
     }
@@ -271,7 +273,8 @@ function bytesOf(part: string): string {
   return isAscii(part) ? part : Buffer.from(encodeText(part)).toString("latin1");
 }
 
-function textOf(name: string): string {
+/** The text of the name of an entry. */
+export function textOf(name: string): string {
   return isAscii(name) ? name : decodeText(Buffer.from(name, "latin1"));
 }
 
