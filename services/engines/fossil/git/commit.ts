@@ -4,7 +4,6 @@
  */
 import { formatTree, nameOfObject, type ObjectKind } from "../../git/mod.ts";
 import type { Manifest } from "../artifact/mod.ts";
-import { encodeUtf8, joinBytes } from "../codec/mod.ts";
 import {
   COMMIT_PROPERTY,
   formatHeaders,
@@ -13,6 +12,7 @@ import {
   splitMessage,
 } from "./headers.ts";
 import { dateOf, parseSignature, personOf, signatureLine, userOf } from "./person.ts";
+import { decodeText, encodeText } from "./stream/mod.ts";
 
 /** The cards of a check-in that tell its commit, apart from its files and parents. */
 export type CommitCards = Pick<Manifest, "comment" | "date" | "tags" | "user">;
@@ -24,9 +24,10 @@ export interface CommitText {
   /** Further headers with their line ends; "" for none. */
   readonly further: string;
   readonly message: string;
-  /** The artifact that has all of this as bytes, where it is not UTF-8; null for none. */
-  readonly rest: string | null;
 }
+
+/** Reads the content of an artifact by its name. */
+export type ReadArtifact = (artifact: string) => Uint8Array;
 
 /** The value of a property that a check-in gives itself; "" for none. */
 export function ownProperty({ tags }: Pick<Manifest, "tags">, name: string): string {
@@ -34,9 +35,12 @@ export function ownProperty({ tags }: Pick<Manifest, "tags">, name: string): str
   return card?.value ?? "";
 }
 
-/** The text of a check-in's commit. In check-ins made in Fossil, the user is author and committer. */
-export function commitTextOf(cards: CommitCards): CommitText {
-  const kept: Headers = parseHeaders(ownProperty(cards, COMMIT_PROPERTY));
+/**
+ * The text of a check-in's commit. In check-ins made in Fossil, the user is author and committer. Bytes
+ * that are not UTF-8 are lone surrogates, as in {@linkcode decodeText}.
+ */
+export function commitTextOf(cards: CommitCards, readRest: ReadArtifact): CommitText {
+  const kept = keptOf(cards, readRest);
   const derived = signatureLine(personOf(cards.user ?? "anonymous"), cards.date);
   const author = kept.author ?? derived;
   return {
@@ -44,7 +48,6 @@ export function commitTextOf(cards: CommitCards): CommitText {
     committer: kept.committer ?? author,
     further: kept.further ?? "",
     message: kept.message ?? `${cards.comment ?? ""}\n`,
-    rest: kept.rest ?? null,
   };
 }
 
@@ -66,6 +69,8 @@ export interface CheckinText {
 export function checkinOf(
   { author, committer, message, further, rest }: Omit<CommitText, "author"> & {
     readonly author: string | null;
+    /** The artifact with what the texts do not hold; null for none. */
+    readonly rest: string | null;
   },
   { userFor = userOf, latest = Infinity }: {
     readonly userFor?: (person: string) => string;
@@ -87,6 +92,11 @@ export function checkinOf(
   return { comment: split.comment, user, date, value };
 }
 
+function keptOf(cards: CommitCards, readRest: ReadArtifact): Headers {
+  const kept = parseHeaders(ownProperty(cards, COMMIT_PROPERTY));
+  return kept.rest === undefined ? kept : parseHeaders(decodeText(readRest(kept.rest)));
+}
+
 /** An object of Git: its name in 20 bytes, and its content. */
 export interface GitObject {
   readonly kind: ObjectKind;
@@ -106,19 +116,17 @@ export const EMPTY_TREE = objectOf("tree", formatTree([]));
  * The commit of a check-in.
  *
  * @param tree and parents by their names in Git, in 40 digits; the parents in the order of the P card
- * @param readRest the content of the artifact that {@link CommitText.rest} names
  */
 export function commitOf(
   cards: CommitCards,
   { tree, parents, readRest }: {
     readonly tree: string;
     readonly parents: readonly string[];
-    readonly readRest: (artifact: string) => Uint8Array;
+    readonly readRest: ReadArtifact;
   },
 ): GitObject {
-  const { author, committer, further, message, rest } = commitTextOf(cards);
+  const { author, committer, further, message } = commitTextOf(cards, readRest);
   const place = [`tree ${tree}\n`, ...parents.map((parent) => `parent ${parent}\n`)].join("");
-  if (rest !== null) return objectOf("commit", joinBytes([encodeUtf8(place), readRest(rest)]));
   const text = `${place}author ${author}\ncommitter ${committer}\n${further}\n${message}`;
-  return objectOf("commit", encodeUtf8(text));
+  return objectOf("commit", encodeText(text));
 }

@@ -1,14 +1,18 @@
-import { encodeUtf8, fromJulianDay, parseDate } from "../codec/mod.ts";
-import { TAG, walkArtifacts } from "../content/mod.ts";
+import { fromJulianDay } from "../codec/mod.ts";
+import { walkArtifacts } from "../content/mod.ts";
 import { filesOf, hiddenDeletions } from "../crosslink/mod.ts";
 import type { Repository } from "../repository.ts";
+import { MODE } from "../../git/mod.ts";
+import { FossilError } from "../error.ts";
+import { commitTextOf, ownProperty } from "./commit.ts";
+import { type CheckinHead, headOf } from "./door/heads.ts";
 import { COMMIT_PROPERTY, parseHeaders, TAG_PROPERTY } from "./headers.ts";
+import { parseOverlay, TREE_PROPERTY } from "./overlay.ts";
 import { NoticeLog } from "./notices.ts";
 import { needsPermission, personOf, signatureLine, takenLine } from "./person.ts";
 import { type GitTagOut, NamePlan } from "./refs.ts";
 import { encodeText, formatPath } from "./stream/mod.ts";
 import type { GitExportOptions, GitExportReport } from "./types.ts";
-import { TextMap } from "../text/mod.ts";
 
 /** Characters of text to collect for one piece. */
 const PIECE_LENGTH = 64 * 1024;
@@ -20,9 +24,9 @@ const MODE_OF = { file: MODES[0], executable: MODES[1], link: MODES[2] } as cons
 
 /**
  * Writes a stream for `git fast-import`: all check-ins with their trees, messages, authors, dates
- * and parents; branches and tags. Imports of `importGit` come out unchanged, except for signatures
- * and lines that Git does not take. In check-ins made in Fossil, the user is both author and committer. The stream has the amended
- * comments, users and dates. It shows the state of the repository when the first piece is
+ * and parents; branches and tags. Its commits are those that `git clone` gets, except for signatures
+ * and what `git fast-import` does not take. Amendments of comments, users and dates are not in it: they
+ * would change the names of commits. It shows the state of the repository when the first piece is
  * requested.
  *
  * @see {@link https://git-scm.com/docs/git-fast-import}
@@ -35,19 +39,6 @@ export function* exportGit(
   return yield* exporter.run();
 }
 
-interface CheckinRow {
-  readonly rid: number;
-  readonly uuid: string;
-  readonly day: number;
-  /** Values of the amendments. */
-  readonly date: string | null;
-  readonly euser: string | null;
-  readonly ecomment: string | null;
-  readonly user: string | null;
-  readonly comment: string | null;
-  readonly git: string | null;
-}
-
 interface FileRow {
   readonly fid: number;
   readonly name: string;
@@ -58,12 +49,9 @@ class Exporter {
   readonly #repository: Repository;
   readonly #options: GitExportOptions;
   readonly #notices = new NoticeLog();
-  readonly #people = new TextMap<string>();
   readonly #names: NamePlan;
   /** Check-ins, parents before children. */
   readonly #order: readonly number[];
-  /** Check-ins that are left out because they only begin a branch, and the one in their place. */
-  readonly #beginnings: ReadonlyMap<number, number>;
   /** Rows of contents already in the stream. */
   readonly #contents = new Set<number>();
   #text: string[] = [];
@@ -74,12 +62,11 @@ class Exporter {
     this.#repository = repository;
     this.#options = options;
     const isPublic = options.withoutBranches !== undefined;
-    const { names, order, beginnings } = repository.read(() => ({
+    const { names, order } = repository.read(() => ({
       names: new NamePlan(repository, options, this.#notices),
       order: this.#checkinsInOrder(),
-      beginnings: isPublic ? this.#findBeginnings() : new Map<number, number>(),
     }));
-    [this.#names, this.#beginnings] = [names, beginnings];
+    this.#names = names;
     this.#order = isPublic ? this.#reached(order) : order;
   }
 
@@ -94,7 +81,7 @@ class Exporter {
       if (written.size % PROGRESS_STEP === 0) this.#tell(written.size, order.length);
     }
     for (const { ref, rid } of this.#names.refs()) {
-      this.#write(`reset ${ref}\nfrom :${this.#inPlaceOf(rid)}\n\n`);
+      this.#write(`reset ${ref}\nfrom :${rid}\n\n`);
     }
     const tags = this.#names.tags();
     for (const tag of tags) this.#writeTag(tag);
@@ -176,49 +163,15 @@ class Exporter {
     });
   }
 
-  /**
-   * Check-ins that change nothing but begin a branch, as Fossil makes them, by the check-in from
-   * which it begins. A commit of Git that changes nothing is none of them.
-   */
-  #findBeginnings(): Map<number, number> {
-    const rows = this.#repository.db.rows<{ rid: number; pid: number }>(
-      `SELECT branch.rid, pid FROM tagxref AS branch JOIN event ON objid=branch.rid AND type='ci'
-          JOIN plink ON cid=branch.rid AND isprim
-        WHERE branch.tagid=${TAG.branch} AND branch.tagtype=2 AND branch.srcid=branch.rid
-          AND comment='Create new branch named "'||branch.value||'"'
-          AND NOT EXISTS(SELECT 1 FROM plink AS other WHERE other.cid=branch.rid AND NOT other.isprim)
-          AND NOT EXISTS(SELECT 1 FROM mlink WHERE mid=branch.rid)
-          AND pid IN (SELECT objid FROM event WHERE type='ci')`,
-    );
-    return new Map(rows.map(({ rid, pid }) => [rid, pid]));
-  }
-
-  /** The check-in itself, or what is written in its place. */
-  #inPlaceOf(checkin: number): number {
-    let rid = checkin;
-    const seen = new Set<number>();
-    for (let next = this.#beginnings.get(rid); next !== undefined && !seen.has(next);) {
-      seen.add(next);
-      rid = next;
-      next = this.#beginnings.get(rid);
-    }
-    return rid;
-  }
-
   /** Of check-ins in their order, those that the references reach and that are to be written. */
   #reached(order: readonly number[]): number[] {
     const tips = [...this.#names.refs(), ...this.#names.tags()];
-    const reached = new Set(tips.map(({ rid }) => this.#inPlaceOf(rid)));
+    const reached = new Set(tips.map(({ rid }) => rid));
     for (const rid of order.toReversed()) {
       if (!reached.has(rid)) continue;
-      for (const parent of this.#parentsWritten(rid)) reached.add(parent);
+      for (const parent of this.#parents(rid)) reached.add(parent);
     }
     return order.filter((rid) => reached.has(rid));
-  }
-
-  /** The parents of a check-in in the stream. */
-  #parentsWritten(rid: number): number[] {
-    return [...new Set(this.#parents(rid).map((parent) => this.#inPlaceOf(parent)))];
   }
 
   /**
@@ -255,17 +208,27 @@ class Exporter {
   }
 
   #writeCheckin(rid: number, written: ReadonlySet<number>): void {
-    const checkin = this.#row(rid);
+    const head = this.#head(rid);
     const ref = this.#names.refOf(rid);
-    const parents = this.#parentsWritten(rid).filter((parent) => written.has(parent));
+    const parents = this.#parents(rid).filter((parent) => written.has(parent));
     if (parents.length === 0) this.#write(`reset ${ref}\n`);
-    this.#write(`commit ${ref}\nmark :${rid}\noriginal-oid ${checkin.uuid}\n`);
-    const { author, committer, message } = this.#describe(checkin);
+    this.#write(
+      `commit ${ref}\nmark :${rid}\noriginal-oid ${this.#repository.store.hashOf(rid)}\n`,
+    );
+    const readRest = (hash: string) => this.#repository.store.require(this.#repository.ridOf(hash));
+    const { author, committer, further, message } = commitTextOf(head, readRest);
     this.#writePerson("author", author);
     this.#writePerson("committer", committer);
+    const encoding = /^encoding .*\n/m.exec(further)?.[0] ?? "";
+    this.#write(encoding);
+    if (further !== encoding) {
+      const text = "git fast-import takes no signature: it was left out";
+      this.#notices.add("signature", this.#repository.store.hashOf(rid) ?? "", text);
+    }
     this.#writeData(message);
     parents.forEach((parent, i) => this.#write(`${i === 0 ? "from" : "merge"} :${parent}\n`));
     this.#writeChanges(rid, written);
+    this.#writeOverlay(head);
     this.#write("\n");
   }
 
@@ -280,48 +243,19 @@ class Exporter {
   }
 
   #writeData(text: string): void {
-    this.#write(`data ${encodeUtf8(text).length}\n${text}\n`);
+    this.#write(`data ${encodeText(text).length}\n${text}\n`);
   }
 
-  #row(rid: number): CheckinRow {
-    const tag = "SELECT value FROM tagxref JOIN tag USING(tagid) WHERE rid=objid AND tagtype>0";
-    return this.#repository.db.row<CheckinRow>(
-      `SELECT objid AS rid, uuid, coalesce(omtime,event.mtime) AS day,
-          euser, user, ecomment, comment,
-          (${tag} AND tag.tagid=${TAG.date}) AS date,
-          (${tag} AND tagname='${COMMIT_PROPERTY}') AS git
-        FROM event JOIN blob ON rid=objid WHERE objid=?`,
-      rid,
-    )!;
-  }
-
-  /** The Git data of a check-in. An amendment overrides imported data. */
-  #describe({ day, date, euser, user, ecomment, comment, git }: CheckinRow) {
-    const amended = date === null ? null : parseDate(date);
-    const person = this.#person(euser ?? user ?? "anonymous");
-    const derived = signatureLine(person, amended ?? fromJulianDay(day));
-    const kept = parseHeaders(git ?? "");
-    const isAmended = amended !== null || euser !== null;
-    const author = isAmended ? derived : kept.author ?? derived;
-    const committer = isAmended ? derived : kept.committer ?? author;
-    if (ecomment !== null) return { author, committer, message: `${ecomment}\n` };
-    return { author, committer, message: kept.message ?? `${comment ?? ""}\n` };
-  }
-
-  #person(user: string): string {
-    const known = this.#people.get(user);
-    if (known !== undefined) return known;
-    const select = "SELECT info FROM user WHERE login=?";
-    const info = this.#repository.db.value<string | null>(select, user) ?? undefined;
-    const person = personOf(user, info);
-    this.#people.set(user, person);
-    return person;
+  #head(rid: number): CheckinHead {
+    const head = headOf(this.#repository.store.require(rid));
+    if (head === null) throw new FossilError("corrupt", `Artifact ${rid} is no check-in`);
+    return head;
   }
 
   /** Deletions first: a path that was a folder may have become a file. */
   #writeChanges(rid: number, written: ReadonlySet<number>): void {
     const [primary] = this.#parents(rid);
-    if (primary === undefined || !written.has(this.#inPlaceOf(primary))) {
+    if (primary === undefined || !written.has(primary)) {
       return this.#writeTree(rid);
     }
     const hidden = hiddenDeletions(this.#repository, [rid]);
@@ -349,14 +283,27 @@ class Exporter {
     }
   }
 
+  /** What Fossil cannot hold, as far as `git fast-import` takes it. */
+  #writeOverlay(head: CheckinHead): void {
+    for (const { path, mode, object } of parseOverlay(ownProperty(head, TREE_PROPERTY))) {
+      if (mode === 0) this.#write(`D ${formatPath(path)}\n`);
+      else if (mode === MODE.submodule) this.#write(`M 160000 ${object} ${formatPath(path)}\n`);
+      else if (mode !== MODE.folder) {
+        const isExecutable = (mode & 0o111) !== 0 && mode !== MODE.link;
+        const taken = mode === MODE.link ? MODES[2] : isExecutable ? MODES[1] : MODES[0];
+        this.#writeFile(path, this.#repository.store.ridOf(object), taken);
+      }
+    }
+  }
+
   #writeFile(name: string, fid: number, mode: string): void {
     if (this.#contents.has(fid)) this.#write(`M ${mode} :${fid} ${formatPath(name)}\n`);
     else this.#notices.add("content", name, "The content of the file is not in the repository");
   }
 
   #writeTag({ name, rid, message, tagger, user, day }: GitTagOut): void {
-    const derived = signatureLine(this.#person(user ?? "anonymous"), fromJulianDay(day));
-    this.#write(`tag ${name}\nfrom :${this.#inPlaceOf(rid)}\n`);
+    const derived = signatureLine(personOf(user ?? "anonymous"), fromJulianDay(day));
+    this.#write(`tag ${name}\nfrom :${rid}\n`);
     if (tagger !== "") this.#writePerson("tagger", tagger ?? derived);
     this.#writeData(message);
   }

@@ -13,13 +13,13 @@ export interface GitProgress {
 
 /**
  * Data that the other side cannot hold:
- * - `submodule`: an entry that names a commit of another repository; left out;
+ * - `submodule`: an entry that names a commit of another repository; only Git sees it;
  * - `lfs-pointer`: a file whose content lies on an LFS server; kept as the pointer;
- * - `signature`: of a commit or tag; left out;
- * - `encoding`: a message, name or path that was not UTF-8, or had a zero byte; converted;
+ * - `signature`: of a tag, whose text is kept; of a commit in an export, left out;
+ * - `encoding`: a message, name or path that was not UTF-8, or had a zero byte; converted for Fossil;
  * - `author`: an author, committer or tagger line that is malformed; kept beside the check-in, and
  *   repaired in exports;
- * - `path`: a path that Fossil cannot hold; left out;
+ * - `path`: a path that Fossil cannot hold; only Git sees it; of Git's own folder, left out;
  * - `artifact`: a file that Fossil would treat as an artifact; left out;
  * - `ref`: a reference that was renamed or left out, or whose name means something else;
  * - `date`: outside the years 0 to 9999; kept beside the check-in;
@@ -94,7 +94,7 @@ export interface GitExportOptions {
   readonly mainBranch?: string;
   /**
    * For the public: leaves out branches whose names begin with one of these, with the check-ins that
-   * nothing else reaches, and check-ins that only begin a branch.
+   * nothing else reaches.
    */
   readonly withoutBranches?: readonly string[];
   readonly progress?: (progress: GitProgress) => void;

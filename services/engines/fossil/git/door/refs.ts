@@ -100,9 +100,12 @@ export function currentRefs(sources: RefSources): {
 
 /** Whether there is nothing but the first check-in of a new repository, which has no files. */
 export function isEmpty({ db, graph, repository }: Omit<RefSources, "nameOf">): boolean {
-  if (graph.size > 2) return false;
-  return !repository.db.exists("SELECT 1 FROM mlink WHERE fid>0 LIMIT 1") &&
-    !db.exists("SELECT 1 FROM move WHERE rid>0");
+  if (graph.size > 2 || db.exists("SELECT 1 FROM move WHERE rid>0")) return false;
+  return repository.db.exists(
+    `SELECT 1 FROM event WHERE objid=? AND comment='initial empty check-in'
+       AND NOT EXISTS(SELECT 1 FROM mlink WHERE mid=objid)`,
+    graph.ridOf(1),
+  );
 }
 
 /** Makes the object of an annotated tag; returns its name. */

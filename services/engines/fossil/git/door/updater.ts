@@ -245,12 +245,13 @@ export class CompanionUpdater {
     for (const blob of blobs) {
       db.run("UPDATE file SET origin=? WHERE rid=? AND origin=0", id, blob);
     }
+    const readRest = (hash: string) => repository.store.require(repository.ridOf(hash));
     const { name, content } = commitOf(head, {
       tree: hexOf(trees.row(tree).name),
       parents: ids.map((parent) => hexOf(this.#nameOf(parent))),
-      readRest: (hash) => repository.store.require(repository.ridOf(hash)),
+      readRest,
     });
-    const date = parseSignature(commitTextOf(head).committer).seconds;
+    const date = parseSignature(commitTextOf(head, readRest).committer).seconds;
     db.run(
       "INSERT INTO revision VALUES(?,?,?,?,?,?,?,?,?,?)",
       id,

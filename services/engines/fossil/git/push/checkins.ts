@@ -277,7 +277,8 @@ function readTail(tail: Uint8Array): TailText {
 /** Whether a check-in gives back the text of a commit. */
 function isExact({ comment, user, date, value }: CheckinText, text: TailText): boolean {
   const card = { target: null, sign: "+", name: COMMIT_PROPERTY, value } as const;
-  const given = commitTextOf({ comment, user, date, tags: value === "" ? [] : [card] });
+  const cards = { comment, user, date, tags: value === "" ? [] : [card] };
+  const given = commitTextOf(cards, () => new Uint8Array(0));
   return value.isWellFormed() && given.author === text.author &&
     given.committer === text.committer && given.further === text.further &&
     given.message === text.message;
