@@ -29,6 +29,7 @@ import { ApiRoutes } from "../api_routes.ts";
 import { type AppEnv, callerOf } from "../environment.ts";
 import { z } from "../extended_zod.ts";
 import { statusOf } from "../middleware/errors.ts";
+import { addressForPrograms } from "../middleware/pages_host.ts";
 import { errors } from "../schemas.ts";
 import { specialRoute } from "../special_route.ts";
 import { decompressed, readGitBody } from "./body.ts";
@@ -96,7 +97,7 @@ const postPush = specialRoute("POST /projects/{repository}/git-receive-pack", {
   },
 });
 
-type GitServices = Pick<Services, "hosting" | "config" | "identity">;
+type GitServices = Pick<Services, "hosting" | "config" | "identity" | "pagesHost">;
 
 /** The routes below `/projects/SLUG.git`. */
 export function gitRoutes(services: GitServices) {
@@ -165,6 +166,7 @@ export function gitRoutes(services: GitServices) {
         const outcome = hosting.gitPushes.receive(access, {
           slug: access.project.slug,
           caller: callerOf(context),
+          site: addressForPrograms(context, services),
           signal: raw.signal,
           receive: (check) => {
             const sent = { body: decompressed(raw), headers: new Headers() };

@@ -273,6 +273,7 @@ export async function openHosting(
   const sqlQueries = new SqlQueries({ repositories, scheduler, log });
   started.defer(() => sqlQueries.close());
   const reads = new ReadsAnywhere({ repositories, client: options.nodeLinks?.client ?? null });
+  const git = new GitDoor({ repositories, log });
   const followers = [notifications.notifier, ticketNotes, overlapWatch];
   return {
     ...work,
@@ -290,8 +291,8 @@ export async function openHosting(
     texts,
     uploads,
     sync: makeSync(options, work),
-    git: new GitDoor({ repositories, log }),
-    gitPushes: makePushes(options, work),
+    git,
+    gitPushes: makePushes(options, { ...work, git }),
     ...await openWebhooks(options, projects, started),
     mirrors: openMirrors(options, work, started),
     retention: openRetention(options, work, started),
@@ -339,7 +340,10 @@ function makeSync(options: HostingOptions, work: Work): ProjectSync {
   return new ProjectSync({ ...work, ...parts });
 }
 
-function makePushes(options: HostingOptions, work: Work): GitPushes {
+function makePushes(
+  options: HostingOptions,
+  work: Work & { readonly git: GitDoor },
+): GitPushes {
   const { accounts, identity, space, scheduler } = options;
   const clock = () => scheduler.now();
   return new GitPushes({

@@ -1,21 +1,23 @@
 import { join } from "node:path";
 import {
   GitError,
-  isRefName,
   MAX_PUSH_HEAD,
   parsePush,
   type PushHead,
-  type RefCommand,
   type RefReport,
 } from "../../engines/git/mod.ts";
-import type { GitPushReport, PushedRef } from "../../engines/fossil/mod.ts";
+import type { GitPushReport, PushBases } from "../../engines/fossil/mod.ts";
 import { Invalid, ServiceError, TooMany, Unavailable } from "../../kernel/errors.ts";
 import type { FreeSpace } from "../../kernel/files.ts";
 import { Semaphore } from "../../kernel/semaphore.ts";
 import type { Caller } from "../../people/identity/mod.ts";
-import type { ProjectAccess, Upload } from "../projects/mod.ts";
+import { actorOf, type ProjectAccess, type Upload } from "../projects/mod.ts";
+import type { LandingQueue, Reviews } from "../reviews/mod.ts";
 import { Pushes, type PushesOptions, type PushTurn } from "../sync/mod.ts";
-import { branchOf } from "../workspaces/mod.ts";
+import type { WorkRequest, Workspaces } from "../workspaces/mod.ts";
+import type { GitDoor } from "./git_door.ts";
+import { parsePushOptions, type PushOptions } from "./push_options.ts";
+import { type ReviewTarget, type Target, targetsOf } from "./push_targets.ts";
 
 /** Pushes of one caller that are on the disk at once. The rest waits at its sender. */
 const BODIES = {
@@ -28,11 +30,11 @@ const FREE_BYTES = 16 * 1024 * 1024;
 /** Bytes in which most pushes have all that comes before their pack. */
 const USUAL_HEAD = 64 * 1024;
 
-const HEADS = "refs/heads/";
-const TAGS = "refs/tags/";
-const WORKSPACE = `${HEADS}${branchOf({ name: "" })}`;
-
 export interface GitPushesOptions extends PushesOptions {
+  readonly git: Pick<GitDoor, "refs">;
+  readonly workspaces: Workspaces;
+  readonly reviews: Pick<Reviews, "store" | "opening">;
+  readonly landing: Pick<LandingQueue, "land">;
   readonly space: Pick<FreeSpace, "require" | "refusal">;
 }
 
@@ -40,6 +42,8 @@ export interface GitPushesOptions extends PushesOptions {
 export interface GitPushCall {
   readonly slug: string;
   readonly caller: Caller;
+  /** The address of the server: `https://HOST`. */
+  readonly site: string;
   readonly signal: AbortSignal;
   /**
    * Receives the body.
@@ -58,14 +62,6 @@ export interface PushOutcome {
   /** Lines for people. */
   readonly notices: readonly string[];
 }
-
-/** A reference to change, or why it is refused. */
-type Planned =
-  & { readonly command: RefCommand }
-  & (
-    | { readonly refusal: string }
-    | { readonly refusal: null; readonly pushed: PushedRef }
-  );
 
 /** Receives `git push`. */
 export class GitPushes {
@@ -103,48 +99,143 @@ export class GitPushes {
   }
 
   async #receive({ access, call, upload, head }: Received): Promise<PushOutcome> {
-    const { repositories } = this.#options;
+    const { repositories, git } = this.#options;
     const tips = head.commands.flatMap(({ to }) => to ?? []);
     let draft: string | null = null;
+    let bases: PushBases = {};
     if (tips.length > 0) {
       const target = draft = join(upload.path, "..", "draft");
-      await repositories.read(
+      const pack = { source: upload.path, start: head.length, target, tips };
+      bases = await repositories.read(
         access.project,
-        (repository) =>
-          repository.unpackPush(
-            { source: upload.path, start: head.length, target, tips },
-            { signal: call.signal },
-          ),
+        (repository) => repository.unpackPush(pack, { signal: call.signal }),
       );
     }
     const { slug, caller } = call;
-    let planned: readonly Planned[] = [];
+    const options = await this.#optionsOf(access, head);
+    let targets: readonly Target[] = [];
     const report = await this.#pushes.receive(access, { slug, caller }, async (turn) => {
-      planned = head.commands.map((command) => planOf(command, turn));
-      const nothing: GitPushReport = { receipt: null, refs: [] };
-      const refs = planned.flatMap((one) => one.refusal === null ? [one.pushed] : []);
-      if (refs.length === 0 || (head.isAtomic && refs.length < planned.length)) return nothing;
-      const { standstill } = turn.rules;
-      if (standstill !== undefined) throw new Unavailable(standstill);
-      const begins = refs.filter(({ mayRewind }) => mayRewind)
-        .map(({ ref }) => ref.slice(HEADS.length));
-      return await turn.repository.receivePush({
-        draft,
-        refs,
-        isAtomic: head.isAtomic,
-        rules: { ...turn.rules, isFromGit: true, begins },
-        address: caller.address,
-        mark: turn.mark,
-        now: this.#options.clock(),
+      const { refs } = await git.refs(turn.access.project);
+      targets = await targetsOf(head.commands, {
+        workspaces: this.#options.workspaces,
+        turn,
+        request: this.#requestOf(turn.access, caller),
+        options,
+        refs: new Map(refs.map(({ ref, object }) => [ref, object])),
+        bases,
       });
+      return await this.#store(turn, { head, targets, draft, address: caller.address });
     });
-    const refs = planned.map((one) => reportOf(one, report));
-    const refused = refs.flatMap(({ ref, refusal }) =>
-      refusal === null ? [] : `${ref}: ${refusal}`
+    const refs = targets.map((target) => reportOf(target, report));
+    const notices = [
+      ...options.unknown.map((name) => `The push option "${name}" means nothing here`),
+      ...refs.flatMap(({ ref, refusal }) => refusal === null ? [] : `${ref}: ${refusal}`),
+    ];
+    for (const target of targets) {
+      if (target.refusal !== null || target.review === null) continue;
+      const pushed = report.refs.find(({ ref }) => ref === target.pushed.ref);
+      if (pushed?.refusal !== null || pushed.checkin === null) continue;
+      const { review } = target;
+      notices.push(await this.#review({ access, call, options, review, checkin: pushed.checkin }));
+    }
+    return { head, failure: null, refs, notices };
+  }
+
+  /** The options, with the whole id of the ticket. */
+  async #optionsOf({ project }: ProjectAccess, { options }: PushHead): Promise<PushOptions> {
+    const parsed = parsePushOptions(options);
+    const { ticket } = parsed;
+    if (ticket === null) return parsed;
+    const { uuid } = await this.#options.repositories.read(
+      project,
+      (repository) => repository.resolveTicket(ticket),
     );
-    return { head, failure: null, refs, notices: refused };
+    return { ...parsed, ticket: uuid };
+  }
+
+  #requestOf({ principal, isAdmin }: ProjectAccess, caller: Caller): WorkRequest {
+    const actor = actorOf({ principal, isAdmin }, undefined, this.#options.accounts);
+    return { caller, actor, isAdmin };
+  }
+
+  async #store(
+    { repository, rules, mark, intend }: PushTurn,
+    { head: { isAtomic }, targets, draft, address }: {
+      readonly head: PushHead;
+      readonly targets: readonly Target[];
+      readonly draft: string | null;
+      readonly address: string | null;
+    },
+  ): Promise<GitPushReport> {
+    const accepted = targets.filter((target) => target.refusal === null);
+    if (accepted.length === 0 || (isAtomic && accepted.length < targets.length)) return NOTHING;
+    if (rules.standstill !== undefined) throw new Unavailable(rules.standstill);
+    const changed = new Set<string>();
+    for (const { pushed, intended } of accepted) {
+      if (changed.has(pushed.ref)) throw new Invalid("The push changes a workspace twice");
+      changed.add(pushed.ref);
+      if (intended !== null) await intend(intended);
+    }
+    return await repository.receivePush({
+      draft,
+      refs: accepted.map(({ pushed }) => pushed),
+      isAtomic,
+      rules: { ...rules, isFromGit: true, begins: accepted.flatMap(({ begins }) => begins ?? []) },
+      address,
+      mark,
+      now: this.#options.clock(),
+    });
+  }
+
+  /** Opens the review of a workspace, unless it has one; returns what to say of it. */
+  async #review({ access, call, options, review, checkin }: {
+    readonly access: ProjectAccess;
+    readonly call: GitPushCall;
+    readonly options: PushOptions;
+    readonly review: ReviewTarget;
+    readonly checkin: string;
+  }): Promise<string> {
+    const { repositories, reviews, landing } = this.#options;
+    const { project } = access;
+    const request = this.#requestOf(access, call.caller);
+    try {
+      const [open] = await reviews.store.openOf(project.id, [review.workspace]);
+      let number = open?.number;
+      if (number === undefined) {
+        const { comment } = await repositories.read(
+          project,
+          (repository) => repository.checkin(checkin),
+        );
+        const [subject = "", ...body] = comment.split("\n");
+        const made = await reviews.opening.create(project, {
+          title: (options.title ?? subject).slice(0, MAX_TITLE),
+          description: (options.description ?? body.join("\n").trim()).slice(0, MAX_DESCRIPTION),
+          workspace: review.workspace,
+          target_branch: review.branch,
+          files_changed: [],
+          ...options.ticket === null ? {} : { ticket_uuid: options.ticket },
+          reviewers: [...options.reviewers],
+        }, request);
+        number = made.number;
+      }
+      const address = `${call.site}/projects/${project.slug}/reviews/${number}`;
+      if (!options.land) return `Review ${number}: ${address}`;
+      const landed = await landing.land(project, number, request).then(() => "waits to land")
+        .catch((error: unknown) => {
+          if (error instanceof ServiceError) return `does not land: ${error.message}`;
+          throw error;
+        });
+      return `Review ${number} ${landed}: ${address}`;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return `The commits are in the workspace "${review.workspace}", but have no review: ${error.message}`;
+    }
   }
 }
+
+const NOTHING: GitPushReport = { receipt: null, refs: [] };
+/** Longest title and description of a review, in characters. */
+const [MAX_TITLE, MAX_DESCRIPTION] = [200, 20_000];
 
 interface Received {
   readonly access: ProjectAccess;
@@ -173,22 +264,14 @@ async function readHead({ path, bytes }: Upload): Promise<PushHead> {
   }
 }
 
-/** What a command asks for. Needs the caller's turn. */
-function planOf(command: RefCommand, { rules: { workspaces } }: PushTurn): Planned {
-  const { ref, from, to } = command;
-  if (!isRefName(ref)) return { command, refusal: "it is no name that Git allows" };
-  if (!ref.startsWith(HEADS) && !ref.startsWith(TAGS)) {
-    return { command, refusal: "this server keeps branches and tags only" };
-  }
-  const mayRewind = ref.startsWith(WORKSPACE) &&
-    Object.hasOwn(workspaces, ref.slice(HEADS.length)) &&
-    workspaces[ref.slice(HEADS.length)] === null;
-  return { command, refusal: null, pushed: { ref, from, to, mayRewind } };
-}
-
-function reportOf(planned: Planned, { refs }: GitPushReport): RefReport {
-  const { command: { ref } } = planned;
-  if (planned.refusal !== null) return { ref, refusal: planned.refusal };
-  const found = refs.find((one) => one.ref === planned.pushed.ref);
-  return { ref, refusal: found === undefined ? "another reference was refused" : found.refusal };
+function reportOf(target: Target, { refs }: GitPushReport): RefReport {
+  const { command: { ref, to } } = target;
+  if (target.refusal !== null) return { ref, refusal: target.refusal };
+  const { pushed } = target;
+  const found = refs.find((one) => one.ref === pushed.ref);
+  if (found === undefined) return { ref, refusal: "another reference was refused" };
+  const instead = pushed.ref === ref || to === null
+    ? {}
+    : { instead: { ref: pushed.ref, from: found.from, to } };
+  return { ref, refusal: found.refusal, ...instead };
 }

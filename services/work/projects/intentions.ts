@@ -14,6 +14,7 @@ import type { Project } from "./records.ts";
 
 /** Author and date of a write. The artifacts carry both, and are found by them after a crash. */
 export interface Stamp {
+  /** In place of the author, the mark of a push. */
   readonly user: string;
   /** Unix milliseconds; unique among the writes of this project. */
   readonly date: number;
@@ -55,6 +56,12 @@ export interface RegisteredKind<Body> {
   readonly name: string;
   /** Carries the type of the body and never has a value. */
   readonly body?: Body;
+}
+
+/** What a write intends. */
+export interface Intended<Body> {
+  readonly kind: RegisteredKind<Body>;
+  readonly body: Body;
 }
 
 /** An unsettled intention. */

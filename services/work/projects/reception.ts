@@ -47,7 +47,7 @@ export function causesOf(
   };
   const writerOf = (artifact: ReceivedArtifact) => writes.find((write) => isBy(artifact, write));
   return {
-    isOwn: (artifact) => writerOf(artifact) !== undefined,
+    isOwn: (artifact) => artifact.mark === null && writerOf(artifact) !== undefined,
     originOf: (artifact) =>
       pusherOf(artifact) ?? writerOf(artifact)?.origin ?? foreignOrigin(artifact.user),
   };
@@ -55,10 +55,10 @@ export function causesOf(
 
 /**
  * Whether a write left this artifact. The engine may date it later than the stamp. What a push brings
- * has users and dates of its own, and a mark.
+ * has users and dates of its own, and a mark by which it is found.
  */
 export function isBy({ user, date, mark }: ReceivedArtifact, { stamp }: OwnWrite): boolean {
-  return mark === null && user === stamp.user && date >= stamp.date;
+  return mark === null ? user === stamp.user && date >= stamp.date : mark === stamp.user;
 }
 
 const PREFIX = "muster:";

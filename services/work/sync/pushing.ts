@@ -5,6 +5,7 @@ import type { Caller, HourlyQuota, Identity } from "../../people/identity/mod.ts
 import type { FreeSpace } from "../../kernel/files.ts";
 import {
   accessOf,
+  type Intend,
   type ProjectAccess,
   type ProjectRepositories,
   type Projects,
@@ -29,6 +30,7 @@ export interface PushTurn {
   readonly repository: PooledRepository;
   /** For what it writes. */
   readonly mark: string | null;
+  readonly intend: Intend;
   readonly access: ProjectAccess;
   readonly rules: PushRules;
 }
@@ -64,21 +66,25 @@ export class Pushes {
       else hasEnded ||= ended.covers(principal);
     });
     try {
-      const result = await repositories.receive(project, caller, async (repository, mark) => {
-        // Nobody knows whether the credential still holds: that is no reason to change it.
-        if (hasLostTouch) throw new Unavailable(OUT_OF_TOUCH);
-        const held = projects.find(slug);
-        const access = held?.project.id === project.id
-          ? accessOf(held, principal, projects.halts)
-          : null;
-        if (hasEnded || access === null || !mayPush(access)) {
-          throw new Forbidden("not authorized to write");
-        }
-        const allowed = await pushRulesOf(this.#options, access);
-        const { refusal } = space;
-        const rules = refusal === null ? allowed : { ...allowed, standstill: refusal };
-        return await push({ repository, mark, access, rules });
-      });
+      const result = await repositories.receive(
+        project,
+        caller,
+        async (repository, mark, intend) => {
+          // Nobody knows whether the credential still holds: that is no reason to change it.
+          if (hasLostTouch) throw new Unavailable(OUT_OF_TOUCH);
+          const held = projects.find(slug);
+          const access = held?.project.id === project.id
+            ? accessOf(held, principal, projects.halts)
+            : null;
+          if (hasEnded || access === null || !mayPush(access)) {
+            throw new Forbidden("not authorized to write");
+          }
+          const allowed = await pushRulesOf(this.#options, access);
+          const { refusal } = space;
+          const rules = refusal === null ? allowed : { ...allowed, standstill: refusal };
+          return await push({ repository, mark, intend, access, rules });
+        },
+      );
       isStored = result.receipt !== null;
       return result;
     } finally {

@@ -7,6 +7,7 @@ export { GitCompanion, type NegotiationAnswer, type PackReport } from "./door/mo
 export {
   type GitPush,
   type GitPushReport,
+  type PushBases,
   type PushedRef,
   type PushedRefReport,
   receivePush,

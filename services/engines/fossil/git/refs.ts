@@ -113,6 +113,18 @@ export class NamePlan {
     return this.#leaves.get(ref) ?? [];
   }
 
+  /** Whether a check-in ends the branch of a reference. */
+  isClosed(ref: string, rid: number): boolean {
+    const row = this.#repository.db.row<{ branch: string; named: string | null }>(
+      `SELECT value AS branch, (SELECT value FROM tagxref AS x JOIN tag USING(tagid)
+           WHERE x.rid=tagxref.rid AND x.tagtype=2 AND tagname='sym-'||tagxref.value) AS named
+         FROM tagxref WHERE rid=? AND tagid=${TAG.branch} AND tagtype>0 AND EXISTS(
+           SELECT 1 FROM tagxref AS y WHERE y.rid=tagxref.rid AND y.tagid=${TAG.closed} AND y.tagtype>0)`,
+      rid,
+    );
+    return row !== undefined && (refOfValue(row.named) ?? HEADS + row.branch) === ref;
+  }
+
   /** The reference of a check-in in the stream. */
   refOf(rid: number): string {
     return this.#refOfBranch.get(this.#branchOf.get(rid) ?? TRUNK) ?? this.#main.ref;

@@ -17,6 +17,7 @@ import {
   type GitExportReport,
   type GitPush,
   type GitPushReport,
+  type PushBases,
   receivePush,
   type SentPack,
   unpackPush,
@@ -384,7 +385,7 @@ export const WHOLE = {
     where: PackTarget,
   ): PackReport => writeFetched(companion(), where, (bytes) => watch.progress(bytes, null)),
   /** Unpacks what a client of Git has pushed into a draft. */
-  unpackPush: ({ companion, watch }: Context, pack: SentPack): void =>
+  unpackPush: ({ companion, watch }: Context, pack: SentPack): PushBases =>
     unpackPush(companion(), pack, () => watch.check()),
   /** Stores a push of Git whose objects are in a draft. */
   receivePush: ({ companion, watch }: Context, push: GitPush): GitPushReport =>

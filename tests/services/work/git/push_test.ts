@@ -1,32 +1,7 @@
 /** `git push` to projects. */
 import assert from "node:assert/strict";
-import { peer } from "../../../support/peers.ts";
+import { commit, gitTest, requireSame } from "../../../support/git_pushes.ts";
 import { commitFiles } from "../../../support/projects.ts";
-import type { Clone } from "../../../support/git_client.ts";
-import { type GitTest, withGit } from "../../../support/git_door.ts";
-
-/** A test that needs `git`. */
-function gitTest(name: string, run: (test: GitTest) => Promise<void>): void {
-  Deno.test({ name, ...peer("git"), fn: () => withGit(run) });
-}
-
-/** Writes files and commits them; returns the commit. */
-async function commit(clone: Clone, files: Record<string, string>, message = "A change") {
-  for (const [path, content] of Object.entries(files)) {
-    const folder = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
-    if (folder !== "") await Deno.mkdir(`${clone.folder}/${folder}`, { recursive: true });
-    await Deno.writeTextFile(`${clone.folder}/${path}`, content);
-  }
-  await clone.git("add", "--all");
-  await clone.git("commit", "--quiet", "--message", message);
-  return (await clone.git("rev-parse", "HEAD")).trim();
-}
-
-/** Checks that a fresh clone has the same branches and tags as a repository. */
-async function requireSame({ client, url }: GitTest, clone: Clone, ...refs: string[]) {
-  const mirror = await client.clone(url, "--mirror");
-  assert.equal(await mirror.refs(...refs), await clone.refs(...refs));
-}
 
 gitTest("a push moves a branch forward, with the hashes of its commits", async (test) => {
   await commitFiles(test, { "a.txt": "a\n", "dir/b.txt": "b\n" });

@@ -79,7 +79,8 @@ export function currentRefs(sources: RefSources): {
     if (tip === 0) continue;
     const leaf = plan.leavesOf(ref).map((row) => graph.idOf(row))
       .find((id) => id !== 0 && graph.isAncestor(tip, id));
-    commits.set(ref, leaf ?? tip);
+    if (leaf === undefined && plan.isClosed(ref, rid)) commits.delete(ref);
+    else commits.set(ref, leaf ?? tip);
   }
   const refs = new TextMap<CurrentRef>();
   for (const [name, id] of commits) {

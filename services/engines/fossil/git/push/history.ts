@@ -1,5 +1,5 @@
 /** The commits that a push adds, and the branches on which they are. */
-import { bytesOfName } from "../../../git/mod.ts";
+import { bytesOfName, hexOf } from "../../../git/mod.ts";
 import { parseCommit } from "./check.ts";
 import { keyOf } from "./draft.ts";
 import type { AllObjects } from "./known.ts";
@@ -63,6 +63,18 @@ export class NewHistory {
   #read(name: Uint8Array): NewCommit {
     const { tree, parents } = parseCommit(this.#objects.get(name)!.content);
     return { name, tree, parents };
+  }
+
+  /** The names of the commits of the repository that a commit is, or comes after at once. */
+  bases(name: Uint8Array): string[] {
+    if (this.#isNew(name)) {
+      const known = new Set<string>();
+      for (const { parents } of this.commits) {
+        for (const parent of parents) if (this.#isNew(parent) === false) known.add(hexOf(parent));
+      }
+      return [...known];
+    }
+    return [hexOf(name)];
   }
 
   /** Whether a commit is another one, which the repository has, or comes after it. */

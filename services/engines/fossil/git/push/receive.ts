@@ -56,6 +56,8 @@ export interface PushedRefReport {
   readonly from: string | null;
   /** Why it was refused; null if it was not. */
   readonly refusal: string | null;
+  /** The check-in of the commit that is there now; null for none. */
+  readonly checkin: string | null;
 }
 
 export interface GitPushReport {
@@ -93,6 +95,7 @@ export function receivePush(
   const before = new Map(companion.advertisement().refs.map(({ ref, object }) => [ref, object]));
   const refusals = new Map<string, string>();
   let receipt: number | null = null;
+  let checkins: ReadonlyMap<string, string> = new Map();
   for (;;) {
     const refs = push.refs.filter(({ ref }) => !refusals.has(ref));
     if (push.isAtomic && refusals.size > 0) {
@@ -103,6 +106,7 @@ export function receivePush(
     const attempt = new Attempt({ objects, push, refs, before, check });
     try {
       receipt = attempt.run();
+      checkins = attempt.checkins;
       break;
     } catch (error) {
       for (const [ref, reason] of attempt.refusalsOf(error)) refusals.set(ref, reason);
@@ -111,7 +115,12 @@ export function receivePush(
   return {
     receipt,
     refs: push.refs.map(({ ref }) => {
-      return { ref, from: before.get(ref) ?? null, refusal: refusals.get(ref) ?? null };
+      return {
+        ref,
+        from: before.get(ref) ?? null,
+        refusal: refusals.get(ref) ?? null,
+        checkin: checkins.get(ref) ?? null,
+      };
     }),
   };
 }
@@ -208,6 +217,8 @@ class Attempt {
     }
   }
 
+  /** The check-ins at which branches point now. */
+  readonly checkins = new Map<string, string>();
   #writer: CheckinWriter | null = null;
   #history: NewHistory | null = null;
 
@@ -339,6 +350,7 @@ class Attempt {
       return;
     }
     const target = this.#writer!.checkinOf(bytesOfName(to));
+    this.checkins.set(ref, target);
     const changes: TagChange[] = [{ ...property, target, value: formatMoves(number, names) }];
     if (from !== undefined) changes.push(...this.#joining(target, { branch, branches, from }));
     if (from !== undefined && !this.#history!.descends(bytesOfName(to), bytesOfName(from))) {

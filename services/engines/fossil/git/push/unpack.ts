@@ -2,6 +2,7 @@
 import { BoundedMap } from "../../../../kernel/bounded_map.ts";
 import {
   applyDelta,
+  bytesOfName,
   deltaLengths,
   GitError,
   hexOf,
@@ -16,6 +17,7 @@ import type { GitCompanion } from "../door/mod.ts";
 import { checkObject } from "./check.ts";
 import { requireConnected } from "./connected.ts";
 import { Draft, type DraftObject, keyOf } from "./draft.ts";
+import { NewHistory } from "./history.ts";
 import { AllObjects, contentOf, findKnown } from "./known.ts";
 
 /** Most objects of a push. */
@@ -42,13 +44,14 @@ export interface SentPack {
  * Unpacks a push.
  *
  * @param check throws if the work must end
+ * @returns what the tips build on
  * @throws {FossilError} `invalid` or `limit` if something is malformed, missing or beyond a bound
  */
 export function unpackPush(
   companion: GitCompanion,
   { source, start, target, tips }: SentPack,
   check: () => void,
-): void {
+): PushBases {
   try {
     using draft = Draft.create(target);
     using file = Deno.openSync(source);
@@ -59,19 +62,40 @@ export function unpackPush(
       return file.readSync(into) ?? 0;
     };
     const bounds = { maxEntries: MAX_OBJECTS, maxBytes: MAX_ARTIFACT_BYTES };
-    companion.reader.read(() => {
+    const bases = companion.reader.read(() => {
       companion.update();
       for (const entry of readPack({ read, length, ...bounds })) {
         check();
         unpacker.take(entry);
       }
       unpacker.finish(check);
-      requireConnected(new AllObjects(companion, draft), tips, check);
+      const objects = new AllObjects(companion, draft);
+      requireConnected(objects, tips, check);
+      return basesOf(objects, tips);
     });
     draft.finish();
+    return bases;
   } catch (error) {
     throw error instanceof GitError ? new FossilError("invalid", error.message) : error;
   }
+}
+
+/** Most tips of which the bases are found, and most of one. */
+const MAX_BASES = { tips: 100, each: 100 } as const;
+
+/**
+ * The commits of the repository on which what is pushed builds, by the pushed object; of one that the
+ * repository has, itself.
+ */
+export type PushBases = Readonly<Record<string, readonly string[]>>;
+
+function basesOf(objects: AllObjects, tips: readonly string[]): PushBases {
+  const bases: Record<string, readonly string[]> = {};
+  for (const tip of tips.slice(0, MAX_BASES.tips)) {
+    if (objects.kindOf(bytesOfName(tip)) !== "commit") continue;
+    bases[tip] = new NewHistory(objects, [tip]).bases(bytesOfName(tip)).slice(0, MAX_BASES.each);
+  }
+  return bases;
 }
 
 /** What a delta waits for: the key of a name, or the number of an entry. */
