@@ -207,7 +207,7 @@ export const IMPORT: Command = {
     "refuses one that is not empty.",
     "In a Git repository, send the output of git for-each-ref --format='%(refname)' refs/heads " +
     "refs/tags | git fast-export --stdin --mark-tags --use-done-feature --signed-tags=verbatim " +
-    "--reencode=yes. With --branches --tags in place of the list, git leaves out where a branch " +
+    "--reencode=no. With --branches --tags in place of the list, git leaves out where a branch " +
     "and a tag of one name end.",
     "Reads, verifies and copies every artifact. Users, triggers, views, most settings and private " +
     "artifacts of a Fossil file are not copied.",

@@ -421,7 +421,7 @@ const WHOLE_COMMANDS: readonly Command[] = [
     notes: [
       "In a Git repository, send the output of git for-each-ref --format='%(refname)' refs/heads " +
       "refs/tags | git fast-export --stdin --mark-tags --use-done-feature " +
-      "--signed-tags=verbatim --reencode=yes.",
+      "--signed-tags=verbatim --reencode=no.",
     ],
     run: lazy(async () => (await import("./import.ts")).importStream),
   },

@@ -123,12 +123,11 @@ export function gitRoutes(services: GitServices) {
           return send(body, `application/x-${PUSH}-advertisement`);
         }
         if (service !== FETCH) throw new Forbidden(`There is no service "${service.slice(0, 50)}"`);
+        // Of what fails here, Git shows the sentence; of a later request, the status alone.
+        const refs = await hosting.git.refs(project);
         const body = isNew(context)
           ? capabilitiesOf(AGENT)
-          : advertiseRefs(await hosting.git.refs(project), {
-            service: FETCH,
-            capabilities: oldCapabilitiesOf(AGENT),
-          });
+          : advertiseRefs(refs, { service: FETCH, capabilities: oldCapabilitiesOf(AGENT) });
         return send(joined(body), `application/x-${FETCH}-advertisement`);
       }) as never)
     .openapi(postFetch, (context) =>

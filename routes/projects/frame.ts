@@ -25,6 +25,13 @@ function requireVisible(projects: Projects, slug: string, guest: Principal): voi
   throw new Unauthorized(CREDENTIALS_MISSING);
 }
 
+/** Leads a browser at the address for `git` to the project's page. */
+const leadToPage = createMiddleware<AppEnv>(async (context, next) => {
+  if (context.req.method !== "GET") return await next();
+  const slug = (context.req.param("repository") ?? "").replace(/\.git$/, "");
+  return context.redirect(`/projects/${encodeURIComponent(slug)}`, 303);
+});
+
 /** Middleware that only requests run which change nothing. */
 function forReading(middleware: MiddlewareHandler<AppEnv>) {
   return createMiddleware<AppEnv>(async (context, next) =>
@@ -75,6 +82,7 @@ export function frameProjects(
     context.set("enterAgain", again);
     await next();
   });
+  app.use("/projects/:repository{[^/]+\\.git}", leadToPage);
   app.use(`${base}/*`, answerSyncBelow(services));
   app.use(
     base,

@@ -71,7 +71,9 @@ export class ProjectApi {
     const { projects, repositories } = this.#services.hosting;
     const access = accessProject(projects, slug, principal);
     access.require("read");
-    return await repositories.read(access.project, (repository) => repository.statistics());
+    return await repositories.answers.value(access.project, "statistics", async ({ json }) => {
+      return { bytes: await json.statistics() };
+    });
   }
 
   /**

@@ -1,5 +1,5 @@
 /** What a server says of itself and of its references, in both versions of the protocol. */
-import { markPacket, textPacket } from "./pkt_line.ts";
+import { markPacket, textPacket, textPackets } from "./pkt_line.ts";
 import type { ListRequest } from "./upload_pack.ts";
 
 /** A reference that clients see. */
@@ -45,10 +45,11 @@ export function* listRefs({ head, refs }: Advertisement, list: ListRequest): Gen
     if (target !== undefined) yield textPacket(`${target.object} HEAD${symref}\n`);
     else if (showsUnborn) yield textPacket(`unborn HEAD${symref}\n`);
   }
-  for (const { ref, object, peeled } of refs) {
-    if (!isWanted(ref)) continue;
-    yield textPacket(`${object} ${ref}${peels && peeled !== null ? ` peeled:${peeled}` : ""}\n`);
-  }
+  yield textPackets(
+    refs.filter(({ ref }) => isWanted(ref)).map(({ ref, object, peeled }) =>
+      `${object} ${ref}${peels && peeled !== null ? ` peeled:${peeled}` : ""}\n`
+    ),
+  );
   yield markPacket("flush");
 }
 
@@ -67,8 +68,7 @@ export function* advertiseRefs(
   }
   const [first = `${NO_OBJECT} capabilities^{}`, ...rest] = lines;
   const symref = target === undefined ? "" : ` symref=HEAD:${head}`;
-  yield textPacket(`${first}\0${capabilities}${symref}\n`);
-  for (const line of rest) yield textPacket(`${line}\n`);
+  yield textPackets([`${first}\0${capabilities}${symref}\n`, ...rest.map((line) => `${line}\n`)]);
   yield markPacket("flush");
 }
 

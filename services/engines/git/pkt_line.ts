@@ -24,6 +24,16 @@ export function textPacket(text: string): Uint8Array<ArrayBuffer> {
   return packetOf(Buffer.byteLength(text), (data) => data.write(text));
 }
 
+/** Packets with a text each, as one. */
+export function textPackets(texts: readonly string[]): Uint8Array<ArrayBuffer> {
+  const packets = texts.map((text) => {
+    const length = Buffer.byteLength(text);
+    if (length > MAX_PACKET_DATA) throw new RangeError(`A packet of ${length} bytes is too long`);
+    return (HEAD_BYTES + length).toString(16).padStart(HEAD_BYTES, "0") + text;
+  });
+  return new TextEncoder().encode(packets.join(""));
+}
+
 /** A packet with bytes, after one byte that names their channel, if there is one. */
 export function dataPacket(data: Uint8Array, channel?: number): Uint8Array<ArrayBuffer> {
   const before = channel === undefined ? [] : [channel];

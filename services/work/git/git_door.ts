@@ -4,11 +4,9 @@ import type { NegotiationAnswer, PooledRepository } from "../../engines/fossil/m
 import { Unavailable } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { CallerQuota, type Holder } from "../../people/identity/mod.ts";
-import type { Project, ProjectRepositories } from "../projects/mod.ts";
+import { MAX_KEPT_PACK, type Project, type ProjectRepositories } from "../projects/mod.ts";
 import { GrowingFile } from "./growing_file.ts";
 
-/** Bytes of a pack that is kept beside a repository for the next clone. */
-const MAX_KEPT = 1024 * 1024 * 1024;
 /** Packs that may be made or read at the same time. */
 const MAX_PACKS = 32;
 const WORDS = { things: "fetches", state: "running", retrySeconds: 10 } as const;
@@ -28,6 +26,8 @@ export class GitDoor {
   readonly #repositories: ProjectRepositories;
   readonly #log: Log;
   readonly #quota = new CallerQuota(MAX_PACKS, WORDS);
+  /** References by the kept answers that have them. */
+  readonly #parsed = new WeakMap<object, Advertisement>();
   /** Projects whose objects are being updated, by id. */
   readonly #updates = new Map<string, Promise<void>>();
 
@@ -42,7 +42,7 @@ export class GitDoor {
    * @throws Unavailable if its objects take longer to make than a client waits
    */
   async refs(project: Project): Promise<Advertisement> {
-    const { bytes } = await this.#repositories.answers.get(
+    const answer = await this.#repositories.answers.get(
       project,
       "git refs",
       async (repository) => {
@@ -52,7 +52,11 @@ export class GitDoor {
       },
       "history",
     );
-    return JSON.parse(new TextDecoder().decode(bytes));
+    const known = this.#parsed.get(answer);
+    if (known !== undefined) return known;
+    const refs: Advertisement = JSON.parse(new TextDecoder().decode(answer.bytes));
+    this.#parsed.set(answer, refs);
+    return refs;
   }
 
   /**
@@ -107,7 +111,7 @@ export class GitDoor {
         const kept = await repository.keptGitPack({ target, request }, { signal: abort });
         if (kept !== null) return await GrowingFile.open(target, () => Promise.resolve(kept));
         await Deno.create(target).then((file) => file.close());
-        const where = { target, request, maxKept: MAX_KEPT };
+        const where = { target, request, maxKept: MAX_KEPT_PACK };
         return await GrowingFile.open(
           target,
           (onProgress) =>
@@ -121,7 +125,7 @@ export class GitDoor {
         held[Symbol.dispose]();
         ended.abort();
       });
-      // Whoever has it open can read on.
+      // A file that is open can be read on.
       pack.onWritten(() => remove(folder));
       return pack;
     } catch (error) {

@@ -15,7 +15,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const HASH_STEP = 1024 * 1024;
 /** A longer answer is not kept. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
-/** Memory that an answer takes beside its bytes, in bytes. */
+/** Memory that an answer takes beside its key and its bytes, in bytes. */
 const ENTRY_BYTES = 1000;
 /** Hexadecimal digits of an entity tag. */
 const TAG_DIGITS = 32;
@@ -102,7 +102,7 @@ export class RepositoryAnswers {
     try {
       const [made] = await Promise.all([answer, versions]);
       const { isProvisional = false } = await making;
-      const size = made.bytes.length + ENTRY_BYTES;
+      const size = whole.length + made.bytes.length + ENTRY_BYTES;
       if (this.#kept.peek(whole)?.answer === answer) {
         if (isProvisional) this.#kept.delete(whole);
         else this.#kept.set(whole, { state, versions, answer, size });
@@ -112,6 +112,12 @@ export class RepositoryAnswers {
       if (this.#kept.peek(whole)?.answer === answer) this.#kept.delete(whole);
       throw error;
     }
+  }
+
+  /** Like {@link get}, for an answer in JSON (UTF-8): its value. */
+  async value<Value>(...read: Parameters<RepositoryAnswers["get"]>): Promise<Value> {
+    const { bytes } = await this.get(...read);
+    return JSON.parse(new TextDecoder().decode(bytes));
   }
 
   /**

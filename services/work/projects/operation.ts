@@ -167,9 +167,7 @@ export class ProjectOperation<
     if (outcome instanceof FileRead) return await repositories.read(project, outcome.read);
     if (!(outcome instanceof RepositoryRead)) return valueOf(outcome);
     const { answer, dependence } = outcome;
-    const { bytes } = await repositories.answers
-      .get(project, this.keyOf(input), answer, dependence);
-    return JSON.parse(new TextDecoder().decode(bytes));
+    return await repositories.answers.value(project, this.keyOf(input), answer, dependence);
   }
 }
 

@@ -388,7 +388,7 @@ export class ProjectRepositories {
       events: [projectEvent(project, "project.imported", data, by)],
     });
     this.quotas.forget(project);
-    this.indexes.update(project);
+    this.indexes.update(project, { forClones: true });
     return { report, checkins };
   }
 
@@ -541,11 +541,18 @@ class SearchIndexes {
     this.#log = options.log;
   }
 
-  /** Updates the index of a project in the background, unless that is due already. */
-  update(project: Pick<Project, "id" | "slug">): void {
+  /**
+   * Updates the index of a project in the background, unless that is due already.
+   *
+   * @param wants.forClones whether to make what `git clone` gets, too
+   */
+  update(
+    project: Pick<Project, "id" | "slug">,
+    { forClones = false }: { readonly forClones?: boolean } = {},
+  ): void {
     if (this.#waiting.has(project.id)) return;
     this.#waiting.add(project.id);
-    this.#last = this.#last.then(() => this.#update(project));
+    this.#last = this.#last.then(() => this.#update(project, forClones));
   }
 
   /** Builds the index of a project in the background if there is none. */
@@ -555,9 +562,11 @@ class SearchIndexes {
     if (isMissing) this.update(project);
   }
 
-  async #update(project: Pick<Project, "id" | "slug">): Promise<void> {
+  async #update(project: Pick<Project, "id" | "slug">, forClones: boolean): Promise<void> {
     try {
       await this.#files.use(project, (repository) => repository.updateIndex());
+      const where = { folder: this.#files.folder, maxKept: MAX_KEPT_PACK };
+      if (forClones) await this.#files.use(project, (opened) => opened.prepareClones(where));
     } catch (error) {
       // The next search updates the index.
       if (error instanceof NotFound || error instanceof Unavailable) return;
@@ -567,6 +576,9 @@ class SearchIndexes {
     }
   }
 }
+
+/** Bytes of the pack that is kept beside a repository for its clones. */
+export const MAX_KEPT_PACK = 1024 * 1024 * 1024;
 
 /** Opens a pool that logs what does not end in time. */
 function openPool(log: Log): RepositoryPool {

@@ -13,7 +13,7 @@ import type { Asset, Release } from "./schemas.ts";
 
 export interface ReleasesOptions {
   readonly database: Database;
-  readonly repositories: Pick<ProjectRepositories, "read" | "write" | "intentions">;
+  readonly repositories: Pick<ProjectRepositories, "answers" | "read" | "write" | "intentions">;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }

@@ -1,5 +1,6 @@
 import type { Selectable } from "kysely";
 import { type Change, type Database, statement, type Tables } from "../../engines/database/mod.ts";
+import type { UnversionedRef } from "../../engines/fossil/mod.ts";
 import { Conflict } from "../../kernel/errors.ts";
 import { originOf } from "../../people/identity/mod.ts";
 import type { Project, RegisteredKind } from "../projects/mod.ts";
@@ -88,9 +89,10 @@ export class ReleaseFiles {
 
   /** The files of every release of a project, by its tag. */
   async all(project: Project): Promise<ReadonlyMap<string, readonly Asset[]>> {
-    const files = await this.#repositories.read(
+    const files = await this.#repositories.answers.value<UnversionedRef[]>(
       project,
-      (repository) => repository.unversionedFiles(),
+      "unversioned files",
+      async ({ json }) => ({ bytes: await json.unversionedFiles() }),
     );
     const rows = await this.#database.tables.selectFrom("release_assets").selectAll()
       .where("project_id", "=", project.id).execute();
@@ -99,7 +101,10 @@ export class ReleaseFiles {
     for (const file of files) {
       const [, tag, name] = /^releases\/([^/]+)\/([^/]+)$/.exec(file.name) ?? [];
       if (tag === undefined || name === undefined) continue;
-      assets.set(tag, [...assets.get(tag) ?? [], assetOf(file, name, known.get(file.name))]);
+      const asset = assetOf(file, name, known.get(file.name));
+      const others = assets.get(tag);
+      if (others === undefined) assets.set(tag, [asset]);
+      else others.push(asset);
     }
     return assets;
   }

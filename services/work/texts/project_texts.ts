@@ -77,9 +77,12 @@ export class ProjectTexts {
     const wanted = [...found];
     const references = wanted.filter((written) => !written.startsWith("@"));
     const names = [...new Set(references.map((written) => written.replace(/^#/, "")))];
-    const resolved = names.length === 0
+    const { answers } = this.#options.repositories;
+    const resolved: Reference[] = names.length === 0
       ? []
-      : await this.#options.repositories.read(project, (it) => it.references(names));
+      : await answers.value(project, `references ${JSON.stringify(names)}`, async ({ json }) => {
+        return { bytes: await json.references(names) };
+      });
     const byName = new Map(resolved.map((reference) => [reference.name, reference]));
     const entries = references.flatMap((written) => {
       const reference = byName.get(written.replace(/^#/, ""));

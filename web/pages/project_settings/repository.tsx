@@ -65,7 +65,7 @@ function Import({ visit, slug, base, address }: {
       <Copyable
         text={"git for-each-ref --format='%(refname)' refs/heads refs/tags | " +
           "git fast-export --stdin --mark-tags --use-done-feature " +
-          `--signed-tags=verbatim --reencode=yes | muster project import ${slug} -`}
+          `--signed-tags=verbatim --reencode=no | muster project import ${slug} -`}
         label="the command for Git"
       />
       <Copyable

@@ -18,7 +18,7 @@ export function shun(db: Database, hash: string, reason = ""): void {
 
 /** Deletes the shunned artifacts; their deltas become full text first, or phantoms if unreadable. */
 export function dropShunned(db: Database, store: ContentStore): void {
-  drop(db, store, "SELECT rid FROM blob JOIN shun USING(uuid)");
+  drop(db, store, "SELECT rid FROM shun CROSS JOIN blob USING(uuid)");
 }
 
 /**
@@ -28,7 +28,7 @@ export function dropShunned(db: Database, store: ContentStore): void {
  * @returns their names
  */
 export function dropPrivate(db: Database, store: ContentStore): string[] {
-  const privates = "FROM blob JOIN private USING(rid) WHERE size>=0";
+  const privates = "FROM private CROSS JOIN blob USING(rid) WHERE size>=0";
   const rows = db.rows<{ uuid: string }>(`SELECT uuid ${privates} ORDER BY rid`);
   drop(db, store, `SELECT rid ${privates}`);
   return rows.map(({ uuid }) => uuid);
@@ -55,15 +55,14 @@ function drop(db: Database, store: ContentStore, chosen: string): void {
   for (const { rid } of db.rows<{ rid: number }>(chosen)) store.remove(rid);
 }
 
-/** SQL for the artifacts that other repositories may get. */
-
 /**
  * Deltas whose source is missing, such as a check-in that was refused. Nobody can read them, and
- * `fossil` calls a clone that has one unusable.
+ * `fossil` calls a clone that has one unusable. `CROSS JOIN` begins with what is missing, which is
+ * little, and not with every delta.
  */
 export const DANGLING = `WITH RECURSIVE dangling(rid) AS (
-    SELECT delta.rid FROM phantom JOIN delta ON delta.srcid=phantom.rid
-    UNION SELECT delta.rid FROM dangling JOIN delta ON delta.srcid=dangling.rid
+    SELECT delta.rid FROM phantom CROSS JOIN delta ON delta.srcid=phantom.rid
+    UNION SELECT delta.rid FROM dangling CROSS JOIN delta ON delta.srcid=dangling.rid
   ) SELECT rid FROM dangling`;
 
 /** A condition on rows of `blob`: received, public and not shunned. */

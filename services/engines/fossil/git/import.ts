@@ -536,7 +536,7 @@ interface ReadStream {
 }
 
 const ADVICE = "make it anew with git for-each-ref --format='%(refname)' refs/heads refs/tags | " +
-  "git fast-export --stdin --mark-tags --use-done-feature --signed-tags=verbatim --reencode=yes";
+  "git fast-export --stdin --mark-tags --use-done-feature --signed-tags=verbatim --reencode=no";
 const PARTIAL_ADVICE = "or import it as it is with --partial";
 
 /**

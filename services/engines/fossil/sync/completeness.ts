@@ -85,7 +85,7 @@ function missingContents(
 
 function newPhantoms({ db }: Repository, lastRow: number): Set<string> {
   const rows = db.rows<{ uuid: string }>(
-    "SELECT uuid FROM phantom JOIN blob USING(rid) WHERE rid>?",
+    "SELECT uuid FROM phantom CROSS JOIN blob USING(rid) WHERE rid>?",
     lastRow,
   );
   return new Set(rows.map(({ uuid }) => uuid));

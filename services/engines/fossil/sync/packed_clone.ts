@@ -15,8 +15,8 @@ const STEP = 4096;
  * makes a clone unusable. So between two answers, deltas go in one direction only.
  */
 const SPECIAL = `SELECT rid FROM private
-  UNION SELECT delta.rid FROM delta JOIN private ON private.rid=delta.srcid
-  UNION SELECT delta.rid FROM shun JOIN blob USING(uuid) JOIN delta ON delta.srcid=blob.rid
+  UNION SELECT delta.rid FROM private CROSS JOIN delta ON delta.srcid=private.rid
+  UNION SELECT delta.rid FROM shun CROSS JOIN blob USING(uuid) CROSS JOIN delta ON delta.srcid=blob.rid
   UNION SELECT rid FROM (${DANGLING})
   UNION SELECT rid FROM delta WHERE rid BETWEEN ? AND ? AND +srcid<?`;
 const IS_SENT = `blob.size>=0 AND NOT EXISTS(SELECT 1 FROM shun WHERE shun.uuid=blob.uuid)`;

@@ -88,9 +88,12 @@ export function sendUnpacked(exchange: Exchange, first: number): number {
   return next > last ? 0 : next;
 }
 
-/** Names the artifacts that are in no cluster. */
+/** Names the artifacts that are in no cluster; they are few, so `CROSS JOIN` begins with them. */
 export function announceUnclustered(exchange: Exchange): void {
-  announce(exchange, `SELECT uuid, rid FROM unclustered JOIN blob USING(rid) WHERE ${READABLE}`);
+  announce(
+    exchange,
+    `SELECT uuid, rid FROM unclustered CROSS JOIN blob USING(rid) WHERE ${READABLE}`,
+  );
 }
 
 /** Names all artifacts: for `sync --verily`, and for clones by version 1 of the protocol. */
@@ -110,7 +113,7 @@ export function announceClusters(exchange: Exchange): void {
 
 /** Names the private artifacts, to a client that may have them. */
 export function announcePrivate({ repository: { db }, out }: Exchange): void {
-  const rows = db.rows<{ uuid: string }>("SELECT uuid FROM private JOIN blob USING(rid)");
+  const rows = db.rows<{ uuid: string }>("SELECT uuid FROM private CROSS JOIN blob USING(rid)");
   for (const { uuid: hash } of rows) out.add({ kind: "igot", hash, isPrivate: true });
 }
 
@@ -123,6 +126,6 @@ function announce({ repository: { db }, out, onRemote }: Exchange, select: strin
 /** How many artifacts are in no cluster, and could be. */
 export function countUnclustered({ repository: { db } }: Exchange): number {
   return db.value<number>(
-    `SELECT count(*) FROM unclustered JOIN blob USING(rid) WHERE ${READABLE}`,
+    `SELECT count(*) FROM unclustered CROSS JOIN blob USING(rid) WHERE ${READABLE}`,
   ) ?? 0;
 }

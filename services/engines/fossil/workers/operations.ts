@@ -153,6 +153,7 @@ import {
   type GitCompanion,
   type PackReport,
   type PackTarget,
+  prepareClones,
   readGitRefs,
   sizesOf,
   takeKeptPack,
@@ -379,6 +380,11 @@ export const WHOLE = {
   },
   /** Makes the Git objects of what is new. */
   updateObjects: ({ companion }: Context): void => companion().update(),
+  /** The same, and the pack that clones get. */
+  prepareClones: (
+    { companion, watch }: Context,
+    where: { readonly folder: string; readonly maxKept: number },
+  ): void => prepareClones(companion(), where, (bytes) => watch.progress(bytes, null)),
   /** Writes a pack for a client of Git to the file `target`; the progress is its length so far. */
   gitPack: (
     { companion, watch }: Context,

@@ -94,9 +94,10 @@ class RepositoryWorker {
     const { path, operation, input, limitMs, hashing } = request;
     const watch = this.#watchOf(limitMs, request, call);
     watch.check();
-    const open = this.#use(path);
+    // From here on, nothing closes the repository because it is idle.
     this.#watch = watch;
     try {
+      const open = this.#use(path);
       const { repository, reader } = open;
       const index = () => open.index();
       const companion = () => open.companion();

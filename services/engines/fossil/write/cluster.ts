@@ -16,7 +16,7 @@ export function writeClusters(repository: Repository): string[] {
   return repository.write(NOBODY, () => {
     const { db } = repository;
     const members = db.rows<{ uuid: string }>(
-      `SELECT uuid FROM unclustered JOIN blob USING(rid)
+      `SELECT uuid FROM unclustered CROSS JOIN blob USING(rid)
         WHERE ${READABLE} ORDER BY uuid`,
     ).map(({ uuid }) => uuid);
     const clusters: string[] = [];

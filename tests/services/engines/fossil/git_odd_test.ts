@@ -32,7 +32,7 @@ function exportedByGit(scratch: Scratch, folder: string): Uint8Array {
     "refs/heads",
     "refs/tags",
   ]);
-  const options = ["--mark-tags", "--use-done-feature", "--signed-tags=verbatim", "--reencode=yes"];
+  const options = ["--mark-tags", "--use-done-feature", "--signed-tags=verbatim", "--reencode=no"];
   return git(scratch, folder, ["fast-export", "--stdin", ...options], list);
 }
 

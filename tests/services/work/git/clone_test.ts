@@ -136,3 +136,77 @@ gitTest("clones after the first one share a pack, which grows with the project",
   await first.git("fetch", "--quiet");
   await first.check();
 });
+
+gitTest(
+  "a browser at the address is led to the project's page, and old clients get a sentence",
+  async (test) => {
+    const page = await fetch(test.bareUrl, { redirect: "manual" });
+    assert.equal(page.status, 303);
+    assert.equal(page.headers.get("location"), "/projects/demo");
+    const headers = { authorization: test.caller };
+    const old = await fetch(`${test.bareUrl}/info/refs`, { headers });
+    assert.equal(old.status, 404);
+    assert.match(await old.text(), /smart protocol/);
+    const other = await fetch(`${test.bareUrl}/info/refs?service=git-other`, { headers });
+    assert.equal(other.status, 403);
+    await other.body?.cancel();
+    const guest = await fetch(`${test.bareUrl}/info/refs?service=git-upload-pack`);
+    assert.equal(guest.headers.get("www-authenticate"), 'Basic realm="muster"');
+    await guest.body?.cancel();
+  },
+);
+
+gitTest(
+  "bodies may be compressed and in chunks, within bounds, and nonsense is refused",
+  async (test) => {
+    await commitFiles(test, { "a.txt": "a\n" });
+    const type = "application/x-git-upload-pack-request";
+    const send = async (body: BodyInit, more: Record<string, string> = {}) => {
+      const headers = {
+        authorization: test.caller,
+        "content-type": type,
+        "git-protocol": "version=2",
+      };
+      const answer = await fetch(`${test.bareUrl}/git-upload-pack`, {
+        method: "POST",
+        headers: { ...headers, ...more },
+        body,
+      });
+      return { status: answer.status, text: await answer.text() };
+    };
+    const list = "0014command=ls-refs\n00010009peel\n0000";
+    const zipped = new Blob([list]).stream().pipeThrough(new CompressionStream("gzip"));
+    const found = await send(await new Response(zipped).arrayBuffer(), {
+      "content-encoding": "gzip",
+    });
+    assert.match(found.text, /refs\/heads\/trunk/);
+    const chunked = await send(new Blob([list]).stream());
+    assert.equal(chunked.text, found.text);
+    const bomb = new Blob([new Uint8Array(40 * 1024 * 1024)]).stream()
+      .pipeThrough(new CompressionStream("gzip"));
+    const tooLong = await send(await new Response(bomb).arrayBuffer(), {
+      "content-encoding": "gzip",
+    });
+    assert.equal(tooLong.status, 413);
+    assert.equal((await send("x", { "content-encoding": "gzip" })).status, 400);
+    assert.equal((await send("x", { "content-encoding": "br" })).status, 400);
+    assert.match((await send("00zz")).text, /^....ERR A packet has no length/);
+    assert.match(
+      (await send("0010command=nope0000")).text,
+      /ERR This server has no command "nope"/,
+    );
+    const want = `0012command=fetch\n00010032want ${"1".repeat(40)}\n0009done\n0000`;
+    assert.match((await send(want)).text, /ERR not our ref 1{40}/);
+    assert.equal((await send(list, { "content-type": "text/plain" })).status, 400);
+  },
+);
+
+gitTest("objects that no reference names are fetched by their hashes", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  await commitFiles(test, { "a.txt": "b\n" });
+  const clone = await test.clone("--depth=1");
+  const whole = await test.clone();
+  const old = (await whole.git("rev-parse", "HEAD~")).trim();
+  await clone.git("fetch", "--quiet", "--depth=1", "origin", old);
+  assert.equal(await clone.git("show", "FETCH_HEAD:a.txt"), "a\n");
+});

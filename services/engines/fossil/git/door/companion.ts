@@ -1,8 +1,8 @@
 import { type Advertisement, hexOf } from "../../../git/mod.ts";
-import { type Database, openDerived } from "../../content/mod.ts";
+import { type Database, isDamage, openDerived, removeDerived } from "../../content/mod.ts";
 import type { Reader } from "../../read/mod.ts";
 import { CommitGraph } from "./graph.ts";
-import { COMPANION_SCHEMA, packPath, unpackRows } from "./schema.ts";
+import { COMPANION_SCHEMA, COMPANION_VERSION, packPath, unpackRows } from "./schema.ts";
 import { TreeStore } from "./trees.ts";
 import { CompanionUpdater } from "./updater.ts";
 
@@ -24,9 +24,13 @@ export class GitCompanion implements Disposable {
   readonly graph = new CommitGraph();
   /** The companion's data version that the graph has. */
   #loaded = -1;
+  #isClosed = false;
   readonly #currentKey = `git companion ${crypto.randomUUID()}`;
 
+  readonly #path: string;
+
   private constructor(db: Database, reader: Reader, path: string) {
+    this.#path = path;
     this.packPath = packPath(path);
     this.db = db;
     this.reader = reader;
@@ -36,12 +40,27 @@ export class GitCompanion implements Disposable {
   /** Opens or creates the companion at `path`; replaces a file that is none. */
   static open(path: string, reader: Reader): GitCompanion {
     const options = { schema: COMPANION_SCHEMA, busyTimeoutMs: BUSY_TIMEOUT_MS };
+    const db = openDerived(path, options);
+    if (isCurrentVersion(db)) return new GitCompanion(db, reader, path);
+    db.close();
+    removeDerived(path);
     return new GitCompanion(openDerived(path, options), reader, path);
   }
 
   /** Adds what is new in the repository. */
   update(): void {
-    this.reader.read(() => this.#update());
+    try {
+      this.reader.read(() => this.#update());
+    } catch (error) {
+      if (isDamage(error)) this.#discard();
+      throw error;
+    }
+  }
+
+  /** Removes a damaged companion: the next one that is opened is made anew. */
+  #discard(): void {
+    this.close();
+    removeDerived(this.#path);
   }
 
   /**
@@ -49,11 +68,9 @@ export class GitCompanion implements Disposable {
    * current now. What takes long is left to `update`.
    */
   updateIfShort(): boolean {
-    return this.reader.read(() => {
-      if (this.#updater().takesLong()) return false;
-      this.#update();
-      return true;
-    });
+    const isLong = this.reader.read(() => this.#updater().takesLong());
+    if (!isLong) this.update();
+    return !isLong;
   }
 
   /**
@@ -97,7 +114,8 @@ export class GitCompanion implements Disposable {
   }
 
   close(): void {
-    this.db.close();
+    if (!this.#isClosed) this.db.close();
+    this.#isClosed = true;
   }
 
   [Symbol.dispose](): void {
@@ -151,4 +169,10 @@ export class GitCompanion implements Disposable {
     }
     this.#loaded = version;
   }
+}
+
+/** Whether a companion has the tables of this version, or nothing yet. */
+function isCurrentVersion(db: Database): boolean {
+  const version = db.value<string>("SELECT value FROM meta WHERE key='version'");
+  return version === undefined || version === COMPANION_VERSION;
 }

@@ -6,14 +6,14 @@ import {
   type FetchRequest,
 } from "../../../git/mod.ts";
 import type { GitCompanion } from "./companion.ts";
-import { contentsOf, keepPack, loadKeptPack, planBeyond } from "./kept_pack.ts";
+import { contentsOf, keepPack, loadKeptPack, type PackReport, planBeyond } from "./kept_pack.ts";
 import {
   describeNegotiation,
   negotiate,
   type Negotiation,
   type NegotiationAnswer,
 } from "./negotiation.ts";
-import { type PackReport, writePack } from "./packing.ts";
+import { writePack } from "./packing.ts";
 import { planCommits, planPack } from "./plan.ts";
 import { KIND } from "./schema.ts";
 
@@ -117,6 +117,46 @@ export function writeFetched(
     }
     return report;
   });
+}
+
+/**
+ * Makes the objects of what is new, and the pack that clones get, if there is none.
+ *
+ * @param folder for the pack while it is written
+ */
+export function prepareClones(
+  companion: GitCompanion,
+  { folder, maxKept }: { readonly folder: string; readonly maxKept: number },
+  progress: (bytes: number) => void,
+): void {
+  companion.update();
+  const { refs } = companion.advertisement();
+  if (refs.length === 0 || loadKeptPack(companion) !== null) return;
+  const temporary = Deno.makeTempDirSync({ dir: folder, prefix: ".pack-" });
+  try {
+    const request = cloneOf(refs.map(({ object }) => object));
+    writeFetched(companion, { request, target: `${temporary}/pack`, maxKept }, progress);
+  } finally {
+    Deno.removeSync(temporary, { recursive: true });
+  }
+}
+
+/** What `git clone` asks for. */
+function cloneOf(wants: readonly string[]): FetchRequest {
+  return {
+    wants: [...new Set(wants)],
+    haves: [],
+    isDone: true,
+    waitsForDone: false,
+    shallows: [],
+    depth: null,
+    filter: EVERYTHING,
+    isThin: true,
+    takesOffsets: true,
+    includesTags: true,
+    wantsProgress: false,
+    sideBand: "large",
+  };
 }
 
 /** Whether a client has nothing and wants whole commits. */

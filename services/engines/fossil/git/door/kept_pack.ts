@@ -5,7 +5,6 @@
 import { deflateSync, inflateSync } from "node:zlib";
 import { PACK_HEADER_BYTES } from "../../../git/mod.ts";
 import type { GitCompanion } from "./companion.ts";
-import type { PackReport } from "./packing.ts";
 import type { PackPlan } from "./plan.ts";
 import { packRows, unpackRows } from "./schema.ts";
 
@@ -13,6 +12,12 @@ import { packRows, unpackRows } from "./schema.ts";
 const CHECKSUM_BYTES = 20;
 /** Bytes that are copied at once. */
 const COPY_BYTES = 1024 * 1024;
+
+/** A pack that was written. */
+export interface PackReport {
+  readonly objects: number;
+  readonly bytes: number;
+}
 
 /** What a pack has: marks by row, and rows of tags. */
 export interface PackContents {

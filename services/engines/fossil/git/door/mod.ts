@@ -3,11 +3,12 @@ export { GitCompanion } from "./companion.ts";
 export {
   answerNegotiation,
   type PackTarget,
+  prepareClones,
   readGitRefs,
   sizesOf,
   takeKeptPack,
   writeFetched,
 } from "./fetching.ts";
 export type { NegotiationAnswer } from "./negotiation.ts";
-export type { PackReport } from "./packing.ts";
+export type { PackReport } from "./kept_pack.ts";
 export { companionPath } from "./schema.ts";

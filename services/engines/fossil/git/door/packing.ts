@@ -3,7 +3,7 @@ import { deflateSync } from "node:zlib";
 import { DeltaWriter, type EntryForm, PackWriter } from "../../../git/mod.ts";
 import { MAX_ARTIFACT_BYTES, readDelta } from "../../codec/mod.ts";
 import type { GitCompanion } from "./companion.ts";
-import { entriesOf, type KeptPack } from "./kept_pack.ts";
+import { entriesOf, type KeptPack, type PackReport } from "./kept_pack.ts";
 import type { PackPlan } from "./plan.ts";
 import type { TreeRow } from "./trees.ts";
 
@@ -18,12 +18,6 @@ export interface PackOptions {
   readonly takesOffsets: boolean;
   /** The pack that comes first, by which its objects are there already; null for none. */
   readonly kept: KeptPack | null;
-}
-
-/** A pack that was written. */
-export interface PackReport {
-  readonly objects: number;
-  readonly bytes: number;
 }
 
 /**
@@ -63,18 +57,18 @@ class Packer {
 
   constructor(
     companion: GitCompanion,
-    { plan, options, pack }: {
+    job: {
       readonly plan: PackPlan;
       readonly options: PackOptions;
       readonly pack: PackWriter;
     },
   ) {
     this.#companion = companion;
-    this.#plan = plan;
-    this.#options = options;
-    this.#pack = pack;
-    this.#treeOffsets = new Float64Array(plan.trees.length);
-    this.#fileOffsets = new Float64Array(plan.files.length);
+    this.#plan = job.plan;
+    this.#options = job.options;
+    this.#pack = job.pack;
+    this.#treeOffsets = new Float64Array(job.plan.trees.length);
+    this.#fileOffsets = new Float64Array(job.plan.files.length);
   }
 
   write(): number {
@@ -167,7 +161,7 @@ class Packer {
     const form = offset > 0 && this.#options.takesOffsets
       ? { baseOffset: offset }
       : { baseName: before.name };
-    this.#pack.entry(form, converted.length, deflateSync(converted));
+    this.#pack.entry(form, converted.length, deflateSync(converted, { level: 1 }));
   }
 
   #file(rid: number): FileRow | undefined {

@@ -91,16 +91,16 @@ class Selection {
 
   constructor(
     companion: GitCompanion,
-    { sent, had, filter }: {
+    options: {
       readonly sent: Uint8Array;
       readonly had: Uint8Array;
       readonly filter: ObjectFilter;
     },
   ) {
     this.#companion = companion;
-    this.#sent = sent;
-    this.#had = had;
-    this.#filter = filter;
+    this.#sent = options.sent;
+    this.#had = options.had;
+    this.#filter = options.filter;
     const { db } = companion;
     this.#trees = new Uint8Array((db.value<number | null>("SELECT max(id) FROM tree") ?? 0) + 1);
     this.#files = new Uint8Array((db.value<number | null>("SELECT max(rid) FROM file") ?? 0) + 1);

@@ -11,7 +11,7 @@ export function packPath(repositoryPath: string): string {
 }
 
 /** Increase this whenever the tables below or their content change: older files are rebuilt. */
-export const COMPANION_VERSION = "1";
+export const COMPANION_VERSION = "2";
 
 /** What an object is, as `object.kind` has it, and which table has it by `object.place`. */
 export const KIND = { commit: 1, tree: 2, blob: 3, tag: 4 } as const;
@@ -22,8 +22,8 @@ export const KIND = { commit: 1, tree: 2, blob: 3, tag: 4 } as const;
  *   are lists of rows: what the commit has and its first parent does not is in the last two, and maybe
  *   more;
  * - `tree`: a zlib stream of the tree, or of a delta of `base`, which is an earlier row; `origin` is the
- *   first commit that has it, so that who has this commit has the tree, and its base if the commit's
- *   first parent is there;
+ *   first commit that has it: a client with that commit has the tree, and one with its first parent
+ *   has the base;
  * - `file`: contents by their rows in the repository, which has them;
  * - `tag`: annotated tags;
  * - `move`: where a control artifact has put a reference last; `rid` is a check-in, 0 for a deletion;
