@@ -50,21 +50,32 @@ export function rawTree(entries: readonly (readonly [name: string, mode: number,
   );
 }
 
+/** @param made.tail what follows the parents, in place of an author and a message */
 export function rawCommit(
   tree: RawObject | string,
-  { parents = [], author = "Eve <eve@example.org> 1700000000 +0000", message = "x\n" }: {
+  { parents = [], message = "x\n", tail }: {
     readonly parents?: readonly string[];
-    readonly author?: string;
     readonly message?: string;
+    readonly tail?: string | Uint8Array;
   } = {},
 ): RawObject {
   const lines = [
     `tree ${typeof tree === "string" ? tree : tree.hex}`,
     ...parents.map((parent) => `parent ${parent}`),
-    `author ${author}`,
-    `committer ${author}`,
   ];
-  return rawObject("commit", Buffer.from(`${lines.join("\n")}\n\n${message}`));
+  const eve = "Eve <eve@example.org> 1700000000 +0000";
+  const rest = tail ?? `author ${eve}\ncommitter ${eve}\n\n${message}`;
+  return rawObject(
+    "commit",
+    Buffer.concat([Buffer.from(`${lines.join("\n")}\n`), Buffer.from(rest)]),
+  );
+}
+
+/** @param tail what follows the name */
+export function rawTag(of: RawObject, name: string, tail: string | Uint8Array): RawObject {
+  const type = "kind" in of.form ? of.form.kind : "blob";
+  const head = `object ${of.hex}\ntype ${type}\ntag ${name}\n`;
+  return rawObject("tag", Buffer.concat([Buffer.from(head), Buffer.from(tail)]));
 }
 
 /** A delta that inserts all of a content. */

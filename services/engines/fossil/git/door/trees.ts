@@ -257,8 +257,13 @@ class TreeMaker {
       const tree = this.change(base, below);
       if (tree !== null) return { name, mode: MODE.folder, object: tree.name };
     }
-    const isKept = own === undefined && !isFolder;
-    return isKept || (own !== undefined && isFolder && below.length === 0) ? before : null;
+    if (!isFolder) return own === undefined ? before : null;
+    const wasFile = own !== undefined && below.length === 0;
+    return wasFile && !this.#isEmpty(before) ? before : null;
+  }
+
+  #isEmpty({ object }: TreeEntry): boolean {
+    return this.#trees.get(this.#trees.find(object)).entries.length === 0;
   }
 }
 
