@@ -7,6 +7,7 @@ import {
   capabilitiesOf,
   GitError,
   oldCapabilitiesOf,
+  type PushHead,
 } from "../../services/engines/git/mod.ts";
 import {
   Forbidden,
@@ -162,17 +163,19 @@ export function gitRoutes(services: GitServices) {
         const { raw } = context.req;
         requireType(raw.headers, PUSH);
         const { folder } = hosting.repositories.files;
+        let head: PushHead | null = null;
         const outcome = hosting.gitPushes.receive(access, {
           slug: access.project.slug,
           caller: callerOf(context),
           site: addressForPrograms(context, services),
           signal: raw.signal,
+          onHead: (read) => head = read,
           receive: (check) => {
             const sent = { body: decompressed(raw), headers: new Headers() };
             return receiveUpload(folder, sent, { stallMs, maxBytes: limits.sync_bytes, check });
           },
         });
-        return send(await answerPush(outcome), `application/x-${PUSH}-result`);
+        return send(await answerPush(outcome, () => head), `application/x-${PUSH}-result`);
       }) as never);
 }
 

@@ -51,6 +51,8 @@ export interface GitPushCall {
    * @param check called with the bytes received so far; what it throws ends the reception
    */
   receive(check: (bytes: number) => void): Promise<Upload>;
+  /** Called with what the push says before its pack. */
+  onHead?(head: PushHead): void;
 }
 
 /** What became of a push. */
@@ -88,6 +90,7 @@ export class GitPushes {
       if (bytes > FREE_BYTES) this.#options.space.require();
     });
     const head = await readHead(upload);
+    call.onHead?.(head);
     if (head.commands.length === 0) return { head, failure: null, refs: [], notices: [] };
     try {
       return await this.#receive({ access, call, upload, head });

@@ -7,8 +7,8 @@ import type { PushRules } from "../../sync/judgement.ts";
 import { LeftOut } from "../../sync/refusal.ts";
 import { type TagChange, writeTags } from "../../write/mod.ts";
 import type { GitCompanion } from "../door/mod.ts";
-import { formatMoves, isEmpty } from "../door/refs.ts";
-import { formatRefs, REFS_PROPERTY } from "../headers.ts";
+import { isEmpty } from "../door/refs.ts";
+import { formatMoves, REFS_PROPERTY } from "../headers.ts";
 import { type PushBranch, PushBranches } from "./branches.ts";
 import { CheckinWriter } from "./checkins.ts";
 import { Draft } from "./draft.ts";
@@ -339,19 +339,19 @@ class Attempt {
     ) ?? 0);
     const property = { sign: "+", name: REFS_PROPERTY } as const;
     const from = before.get(ref);
-    const names = formatRefs([ref]);
+    const value = formatMoves({ number, isGone: to === null, refs: [ref] });
     if (to === null) {
       if (branches.isMain(branch)) this.#refuse("it is the main branch");
       const target = this.#writer!.checkinOf(bytesOfName(from!));
       const closing = branches.openLeaves(branch).map((leaf): TagChange => {
         return { sign: "+", name: "closed", target: leaf };
       });
-      this.#tag([{ ...property, target, value: formatMoves(number, names, true) }, ...closing]);
+      this.#tag([{ ...property, target, value }, ...closing]);
       return;
     }
     const target = this.#writer!.checkinOf(bytesOfName(to));
     this.checkins.set(ref, target);
-    const changes: TagChange[] = [{ ...property, target, value: formatMoves(number, names) }];
+    const changes: TagChange[] = [{ ...property, target, value }];
     if (from !== undefined) changes.push(...this.#joining(target, { branch, branches, from }));
     if (from !== undefined && !this.#history!.descends(bytesOfName(to), bytesOfName(from))) {
       for (const leaf of branches.openLeaves(branch)) {
