@@ -255,11 +255,11 @@ const SECTIONS: readonly { readonly title: string; readonly entries: readonly En
         load: async () => (await import("./licenses.ts")).LICENSES,
       },
       {
-        name: "run-query",
-        summary: "run one statement of SQL, for a server that starts this itself",
+        name: "run-worker",
+        summary: "read what strangers wrote, for a server that starts this itself",
         hidden: true,
         standalone: true,
-        load: async () => (await import("./run_query.ts")).RUN_QUERY,
+        load: async () => (await import("./run_worker.ts")).RUN_WORKER,
       },
       {
         name: "reference",

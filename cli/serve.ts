@@ -162,6 +162,7 @@ async function start(
       return (request, socket) => hosts.refusal(request, socket) !== null;
     },
     startExamination: examine,
+    startsProcesses: true,
   });
   connections.shareWith(daemon.services.hosting.repositories.files);
   const { api, mcp, irc } = await listen(config, certificate, connections, daemon);

@@ -1,4 +1,6 @@
 import type { Principal } from "../services/people/identity/mod.ts";
+import { giveBack, PART_BYTES } from "../services/kernel/held_bytes.ts";
+import { Pauses } from "../services/kernel/pieces.ts";
 import { addressNetwork } from "../services/engines/irc/mod.ts";
 
 /**
@@ -226,9 +228,6 @@ export class HttpConnection {
   readonly cut = (): void => this.#cut.abort();
 }
 
-/** Bytes that the runtime gets at once: when it asks for more shows how fast the client reads. */
-const PART_BYTES = 64 * 1024;
-
 /** Answers up to this length fit into the buffers of a connection. */
 const SHORT_BYTES = 128 * 1024;
 
@@ -238,21 +237,29 @@ const SHORT_TYPES = /^(?:application\/json|text\/)/;
 /** Whether an answer may be so long that its client takes a while to read it. */
 export function isLongAnswer({ headers }: Response): boolean {
   const declared = headers.get("content-length");
-  if (declared !== null) return Number(declared) > SHORT_BYTES;
+  if (declared !== null) return isLong(Number(declared));
   return !SHORT_TYPES.test(headers.get("content-type") ?? "");
 }
 
+/** Whether so many bytes are a long answer. Give it as a stream: the runtime copies bytes first. */
+export function isLong(bytes: number): boolean {
+  return bytes > SHORT_BYTES;
+}
+
 /**
- * The body of an answer, in parts. The runtime would take a whole body into its memory at once, and
- * then call the answer sent.
+ * The body of an answer, in parts: when the runtime asks for more shows how fast the client reads. It
+ * would take a whole body into its memory at once, and then call the answer sent.
  */
 export class PacedBody {
   /** What the runtime reads. */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
   readonly #clock: { readonly now: number };
+  /** What the runtime has not got of the last chunk of the body. */
   #rest: Uint8Array<ArrayBuffer> | null = null;
+  #chunk: Uint8Array<ArrayBuffer> | null = null;
   #heldSince: number | null = null;
+  readonly #pauses = new Pauses();
 
   /** @param clock the time in milliseconds, from any starting point */
   constructor(body: ReadableStream<Uint8Array<ArrayBuffer>>, clock: { readonly now: number }) {
@@ -276,10 +283,22 @@ export class PacedBody {
     controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>,
   ): Promise<void> {
     this.#heldSince = null;
-    const part = this.#rest ?? (await this.#reader.read()).value;
+    if (this.#pauses.isDue) await this.#pauses.pause();
+    const part = this.#rest ?? await this.#readChunk();
     this.#heldSince = this.#clock.now;
     if (part === undefined) return controller.close();
     this.#rest = part.length > PART_BYTES ? part.subarray(PART_BYTES) : null;
     controller.enqueue(part.subarray(0, PART_BYTES));
+  }
+
+  /** The next chunk; the runtime has taken the one before. */
+  async #readChunk(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const taken = this.#chunk;
+    // A chunk belongs to its reader; but others may use the rest of its buffer.
+    if (taken !== null && taken.length === taken.buffer.byteLength) giveBack(taken);
+    this.#chunk = null;
+    const { value } = await this.#reader.read();
+    this.#chunk = value ?? null;
+    return value;
   }
 }

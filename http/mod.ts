@@ -15,6 +15,7 @@ export {
 } from "./callers.ts";
 export { type BodyLimits, bodyLimitsOf, BodyReader, hasBody } from "./body.ts";
 export { type ConnectionLimits, HttpConnections } from "./connections.ts";
+export { isLong } from "./connection.ts";
 export {
   allowOrigins,
   ANY_HOST,

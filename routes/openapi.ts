@@ -4,6 +4,7 @@ import { ApiRoutes } from "./api_routes.ts";
 import type { AppEnv } from "./environment.ts";
 import { z } from "./extended_zod.ts";
 import { describeApi, renderDocumentation } from "./documentation/mod.ts";
+import { HeldBytes } from "../services/kernel/held_bytes.ts";
 import { once } from "./once.ts";
 import { json } from "./schemas.ts";
 import { specialRoute } from "./special_route.ts";
@@ -30,15 +31,17 @@ const getPage = specialRoute("GET /docs", {
  */
 export function openApiRoutes(whole: () => Promise<OpenAPIHono<AppEnv>>) {
   const document = once(async () => describeApi(await whole()));
-  const documentText = once(async () => encoder.encode(JSON.stringify(await document())));
+  const documentText = once(async () =>
+    new HeldBytes(encoder.encode(JSON.stringify(await document())))
+  );
   const page = once(async () => {
     const { body, contentSecurityPolicy } = await renderDocumentation(await document());
-    return { text: encoder.encode(body), contentSecurityPolicy };
+    return { text: new HeldBytes(encoder.encode(body)), contentSecurityPolicy };
   });
   const routes = new ApiRoutes();
   routes.openapi(getDocument, async (context) => {
     const text = await documentText();
-    return context.body(bodyOf(text), 200, {
+    return context.body(text.stream(), 200, {
       "Cache-Control": "no-cache",
       "Content-Length": String(text.length),
       "Content-Type": "application/json",
@@ -46,7 +49,7 @@ export function openApiRoutes(whole: () => Promise<OpenAPIHono<AppEnv>>) {
   });
   return routes.openapi(getPage, async (context) => {
     const { text, contentSecurityPolicy } = await page();
-    return context.body(bodyOf(text), 200, {
+    return context.body(text.stream(), 200, {
       "Cache-Control": "no-cache",
       "Content-Length": String(text.length),
       "Content-Type": "text/html; charset=UTF-8",
@@ -54,9 +57,4 @@ export function openApiRoutes(whole: () => Promise<OpenAPIHono<AppEnv>>) {
       "Referrer-Policy": "no-referrer",
     });
   });
-}
-
-/** Bytes as a body that does not copy them: many clients may read them slowly. */
-function bodyOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
-  return ReadableStream.from([bytes]);
 }

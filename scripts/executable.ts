@@ -124,6 +124,8 @@ const COMMON_ARGUMENTS: readonly string[] = [
   "--no-prompt",
   // A certificate is replaced by listening on the same address twice (reusePort).
   "--unstable-net",
+  // The worker of a process gets fewer rights than the process.
+  "--unstable-worker-options",
   // The runtime would trust compiled code in a file of a known name in the folder for temporary
   // files, which anybody on the machine could have put there.
   "--no-code-cache",

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type { Child } from "hono/jsx";
 import { getCookie, setCookie } from "hono/cookie";
 import { HTTPException } from "hono/http-exception";
-import { accepts, bodyLimitsOf, BodyReader } from "../http/mod.ts";
+import { accepts, bodyLimitsOf, BodyReader, isLong } from "../http/mod.ts";
 import type { AppEnv } from "../routes/environment.ts";
 import { noteRetry, statusOf } from "../routes/middleware/errors.ts";
 import { proveAgain } from "../routes/middleware/authenticate.ts";
@@ -16,6 +16,7 @@ import {
   Unauthorized,
 } from "../services/kernel/errors.ts";
 import { GUEST, isCsrfToken, type WebSession } from "../services/people/identity/mod.ts";
+import { HeldBytes } from "../services/kernel/held_bytes.ts";
 import { nextTurn } from "../services/kernel/pieces.ts";
 import { accessOf } from "../services/work/projects/mod.ts";
 import type { Assets } from "./assets.ts";
@@ -241,15 +242,35 @@ export class Dispatch {
     const document = <Document {...{ visit, view, notice, assets }} theme={themeOf(context)} />;
     // A part of the page may wait for something, so that its text is a promise.
     await this.#ownTurn();
-    const html = showTurning(await document.toString());
+    const text = `<!DOCTYPE html>${await document.toString()}`;
+    if (isLong(text.length)) await nextTurn();
+    const html = showTurning(text);
     const milliseconds = (performance.now() - visit.started).toFixed(1);
-    return context.html(`<!DOCTYPE html>${html}`, (view.status ?? 200) as 200, {
+    return sendHtml(context, html, (view.status ?? 200) as 200, {
       "Server-Timing": `page;dur=${milliseconds}, reads;desc="${visit.reads}"`,
       "Cache-Control": "no-store",
       "Content-Security-Policy": policyOf(context),
       "Referrer-Policy": "same-origin",
     });
   }
+}
+
+/** Sends a long page in parts. */
+function sendHtml(
+  context: Context<AppEnv>,
+  html: string,
+  status: 200,
+  headers: Record<string, string>,
+): Response {
+  if (!isLong(html.length)) return context.html(html, status, headers);
+  const bytes = new HeldBytes(new TextEncoder().encode(html));
+  const body = bytes.stream();
+  bytes.letGo();
+  return context.body(body, status, {
+    ...headers,
+    "Content-Type": "text/html; charset=UTF-8",
+    "Content-Length": String(bytes.length),
+  });
 }
 
 /** What a visitor sees in place of a page. Inside a project, its parts and its search stay. */

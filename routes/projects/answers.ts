@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { isLong } from "../../http/mod.ts";
 import type { Answer } from "../../services/work/projects/mod.ts";
 import type { AppEnv } from "../environment.ts";
 import { z } from "../extended_zod.ts";
@@ -39,7 +40,7 @@ export function conditionalHeaders(etag: string): Record<string, string> {
 
 /** Answers with content that clients can revalidate, or says that the client has it already. */
 export function respond(context: Context<AppEnv>, answer: Answer, takesRanges = false): Response {
-  const { bytes, etag } = answer;
+  const { content, etag } = answer;
   const headers: Record<string, string> = {
     ...answer.headers,
     ...conditionalHeaders(etag),
@@ -47,14 +48,17 @@ export function respond(context: Context<AppEnv>, answer: Answer, takesRanges = 
   if (hasAlready(context, etag)) {
     return context.body(null, 304, conditionalHeaders(etag));
   }
-  // By its length, the server knows a long answer, which slow clients may take their time to read.
-  headers["Content-Length"] = String(bytes.length);
-  if (!takesRanges) return context.body(bytes, 200, headers);
-  const part = partOf(context, { etag, size: bytes.length });
+  const { length } = content;
+  const part: ContentPart | Response = takesRanges
+    ? partOf(context, { etag, size: length })
+    : { status: 200, start: 0, end: length, headers: {} };
   if (part instanceof Response) return part;
   const { status, start, end } = part;
-  const body = status === 206 ? bytes.slice(start, end) : bytes;
-  headers["Content-Length"] = String(body.length);
+  // By its length, the server knows a long answer, which slow clients may take their time to read.
+  headers["Content-Length"] = String(end - start);
+  const body = isLong(end - start)
+    ? content.stream(start, end)
+    : content.bytes.subarray(start, end);
   return context.body(body, status, { ...headers, ...part.headers });
 }
 

@@ -8,6 +8,8 @@ export interface BoundedMapOptions<Key, Value> {
   readonly weigh: Weigh<Key, Value>;
   /** What one may weigh that is kept; `most`, if absent. */
   readonly mostOfOne?: number;
+  /** Called with each value that is no longer kept, or too heavy to be. */
+  readonly onForgotten?: (value: Value) => void;
 }
 
 /**
@@ -19,16 +21,18 @@ export class BoundedMap<Key, Value> {
   readonly #most: number;
   readonly #mostOfOne: number;
   readonly #weigh: Weigh<Key, Value>;
+  readonly #onForgotten: (value: Value) => void;
   #weight = 0;
 
   /** @param bound the number of entries, or what they weigh */
   constructor(bound: number | BoundedMapOptions<Key, Value>) {
-    const { most, weigh, mostOfOne = most } = typeof bound === "number"
+    const { most, weigh, mostOfOne = most, onForgotten = () => {} } = typeof bound === "number"
       ? { most: bound, weigh: () => 1 }
       : bound;
     this.#most = most;
     this.#mostOfOne = mostOfOne;
     this.#weigh = weigh;
+    this.#onForgotten = onForgotten;
   }
 
   /** The number of entries. */
@@ -43,7 +47,9 @@ export class BoundedMap<Key, Value> {
 
   /** The value of a key, made if there is none. */
   use(key: Key, make: () => Value): Value {
-    const value = this.#entries.get(key) ?? make();
+    const known = this.get(key);
+    if (known !== undefined) return known;
+    const value = make();
     this.set(key, value);
     return value;
   }
@@ -66,7 +72,7 @@ export class BoundedMap<Key, Value> {
   set(key: Key, value: Value): void {
     this.delete(key);
     const weight = this.#weigh(value, key);
-    if (weight > this.#mostOfOne) return;
+    if (weight > this.#mostOfOne) return this.#onForgotten(value);
     this.#entries.set(key, value);
     this.#weight += weight;
     if (this.#weight <= this.#most) return;
@@ -80,12 +86,13 @@ export class BoundedMap<Key, Value> {
     const value = this.#entries.get(key);
     if (value === undefined) return false;
     this.#weight -= this.#weigh(value, key);
-    return this.#entries.delete(key);
+    this.#entries.delete(key);
+    this.#onForgotten(value);
+    return true;
   }
 
   clear(): void {
-    this.#entries.clear();
-    this.#weight = 0;
+    for (const key of this.#entries.keys()) this.delete(key);
   }
 
   /** The values, the one used last at the end. */

@@ -15,6 +15,31 @@ export function nextTurn(): Promise<void> {
 }
 
 /**
+ * The pauses of a long task, after each piece. Without them, the runtime may not look for what has
+ * arrived before the task waits for something: it first goes on with what is ready.
+ */
+export class Pauses {
+  readonly #clock: Clock;
+  #end: number;
+
+  constructor(clock: Clock = () => performance.now()) {
+    this.#clock = clock;
+    this.#end = clock() + PIECE;
+  }
+
+  /** Whether a piece is over. */
+  get isDue(): boolean {
+    return this.#clock() >= this.#end;
+  }
+
+  /** Lets other tasks run, and begins the next piece. */
+  async pause(): Promise<void> {
+    await nextTurn();
+    this.#end = this.#clock() + PIECE;
+  }
+}
+
+/**
  * Calls a function with each item, in pieces.
  *
  * A piece ends by the clock, not after so many items: the first items of a server take ten times as
@@ -23,14 +48,11 @@ export function nextTurn(): Promise<void> {
 export async function inPieces<Item>(
   items: readonly Item[],
   work: (item: Item) => unknown,
-  clock: Clock = () => performance.now(),
+  clock?: Clock,
 ): Promise<void> {
-  let end = clock() + PIECE;
+  const pauses = new Pauses(clock);
   for (const [index, item] of items.entries()) {
-    if (index > 0 && index % STRIDE === 0 && clock() >= end) {
-      await nextTurn();
-      end = clock() + PIECE;
-    }
+    if (index > 0 && index % STRIDE === 0 && pauses.isDue) await pauses.pause();
     work(item);
   }
 }

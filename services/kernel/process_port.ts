@@ -1,30 +1,103 @@
-/**
- * The protocol of workers over a process, which calls `serveProcess`: each message is a line of JSON on
- * its standard input or output. Nothing is transferred.
- */
+/** Workers that are processes of this program: for code that reads what strangers wrote. */
+import { getPriority, setPriority } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Unavailable } from "./errors.ts";
+import { PROCESS_END, type ProcessAddress, type ProcessSetup } from "./serve_process.ts";
+import { NICER, NICEST } from "./thread_priority.ts";
+import { ownProgram } from "./version.ts";
+import { encodeMessage, messagesOf, sendMessage, type Wire } from "./wire.ts";
 import type { FromWorker, ToWorker, WorkerPort } from "./worker_pool.ts";
+
+/** A process, and what it may do and use. */
+export interface ProcessOptions {
+  /** A module that calls `serveCalls`; its name ends in `_worker.ts`. */
+  readonly worker: URL;
+  /** The files and folders that it may read, and those that it may write. */
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  /** Bytes of memory; beyond, the process ends itself. */
+  readonly memoryBytes: number;
+  /** How long a call may compute, in milliseconds; absent: as long as it likes. */
+  readonly computeMs?: number;
+  /** How much lower its priority is than this program's; 5, if absent. */
+  readonly nicer?: number;
+}
+
+/** The hidden command of the executable that calls `serveProcess`. */
+export const WORKER_COMMAND = "run-worker";
+
+/** What Deno needs to find its folder and a place for temporary files. */
+const ENVIRONMENT = ["DENO_DIR", "HOME", "TMPDIR", "XDG_CACHE_HOME"];
+
+/** The longest message of a process, in bytes: the largest artifact, and what is told of it. */
+const MAX_MESSAGE = 512 * 1024 * 1024;
+
+const ENDS: ReadonlyMap<number, string> = new Map([
+  [PROCESS_END.memory, "It needed more memory than it may have"],
+  [PROCESS_END.time, "It computed for longer than it may"],
+]);
+
+/**
+ * Starts this program again, as a worker. It has no network, no environment and no files but those
+ * named, and can start nothing.
+ *
+ * @throws {Unavailable} This program may not start others, or has no descriptors left.
+ */
+export function startProcess(options: ProcessOptions): ProcessPort {
+  try {
+    return new ProcessPort(options);
+  } catch (cause) {
+    throw new Unavailable("The server cannot start another process at the moment", { cause });
+  }
+}
 
 /** A worker that is a process. To terminate it is to kill it. */
 export class ProcessPort implements WorkerPort {
   onmessage: WorkerPort["onmessage"] = null;
   onerror: WorkerPort["onerror"] = null;
+  readonly #door: Door;
   readonly #process: Deno.ChildProcess;
-  /** Stays open as long as this process lives; the other one watches it. */
-  readonly #input: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>;
+  /** Stays open as long as this program lives; the process ends with it. */
+  readonly #control: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>;
+  readonly #secret = crypto.randomUUID();
+  #connection: Deno.Conn | null = null;
+  #sent: Promise<void> = Promise.resolve();
 
-  /**
-   * @param process its standard input and output are pipes
-   * @param maxLine the longest message that it may send, in characters
-   */
-  constructor(process: Deno.ChildProcess, maxLine: number) {
-    this.#process = process;
-    this.#input = process.stdin.getWriter();
-    void this.#receive(maxLine);
+  constructor(options: ProcessOptions) {
+    const { worker, read, write, memoryBytes, computeMs = null, nicer = NICER } = options;
+    this.#door = new Door();
+    try {
+      this.#process = spawn();
+    } catch (error) {
+      this.#door.close();
+      throw error;
+    }
+    giveWay(this.#process, nicer);
+    this.#control = this.#process.stdin.getWriter();
+    const { address } = this.#door;
+    const name = Deno.build.standalone ? `./${worker.pathname.split("/").at(-1)}` : worker.href;
+    const limits = { memoryBytes, computeMs };
+    const setup = { worker: name, address, secret: this.#secret, read, write, ...limits };
+    this.#tell(JSON.stringify(setup satisfies ProcessSetup));
+    void this.#serve();
   }
 
   postMessage(message: ToWorker): void {
-    // If it has ended, its output tells.
-    this.#input.write(new TextEncoder().encode(`${JSON.stringify(message)}\n`)).catch(() => {});
+    const wire = this.#connection;
+    if (wire === null) return;
+    const encoded = encodeMessage(message);
+    // If it has ended, its connection tells.
+    this.#sent = this.#sent.then(() => sendMessage(wire, encoded)).catch(() => {});
+  }
+
+  /** The id of the process. */
+  get pid(): number {
+    return this.#process.pid;
+  }
+
+  cancel(call: number): void {
+    this.#tell(String(call));
   }
 
   terminate(): void {
@@ -35,46 +108,135 @@ export class ProcessPort implements WorkerPort {
     }
   }
 
-  async #receive(maxLine: number): Promise<void> {
+  #tell(line: string): void {
+    this.#control.write(new TextEncoder().encode(`${line}\n`)).catch(() => {});
+  }
+
+  async #serve(): Promise<void> {
     let reason = "It has ended";
     try {
-      for await (const line of linesOf(this.#process.stdout, maxLine)) {
-        const event = new MessageEvent("message", { data: JSON.parse(line) as FromWorker });
-        this.onmessage?.call(this as unknown as Worker, event);
-      }
+      await this.#receive();
     } catch (error) {
       reason = error instanceof Error ? error.message : String(error);
     }
     this.terminate();
-    await this.#process.status;
-    await this.#input.close().catch(() => {});
-    const event = new ErrorEvent("error", { message: reason, cancelable: true });
+    const { code } = await this.#process.status;
+    this.#connection?.close();
+    await this.#control.close().catch(() => {});
+    const message = ENDS.get(code) ?? reason;
+    const event = new ErrorEvent("error", { message, cancelable: true });
     this.onerror?.call(this as unknown as Worker, event);
+  }
+
+  async #receive(): Promise<void> {
+    // A process that ends before it has connected ends the wait.
+    const ended = this.#process.status.then(() => this.#door.close());
+    try {
+      this.#connection = await this.#door.accept();
+    } finally {
+      this.#door.close();
+    }
+    if (this.#connection === null) return void await ended;
+    for await (const message of this.#messages(this.#connection)) {
+      const event = new MessageEvent("message", { data: message as FromWorker });
+      this.onmessage?.call(this as unknown as Worker, event);
+    }
+  }
+
+  async *#messages(wire: Wire): AsyncGenerator<unknown> {
+    const messages = messagesOf(wire, MAX_MESSAGE);
+    const { value: secret } = await messages.next();
+    if (secret === this.#secret) yield* messages;
   }
 }
 
-/**
- * The whole lines of a stream of UTF-8.
- *
- * @param max characters of a line
- * @throws RangeError if one is longer
- */
-export async function* linesOf(
-  bytes: ReadableStream<Uint8Array<ArrayBuffer>>,
-  max: number,
-): AsyncGenerator<string> {
-  let parts: string[] = [];
-  let length = 0;
-  for await (const text of bytes.pipeThrough(new TextDecoderStream())) {
-    const [first = "", ...rest] = text.split("\n");
-    length += first.length;
-    if (length > max) throw new RangeError("A message is too long");
-    parts.push(first);
-    if (rest.length === 0) continue;
-    yield parts.join("");
-    const last = rest.pop() ?? "";
-    yield* rest;
-    parts = [last];
-    length = last.length;
+/** Where one process connects to: a socket in a folder of its own, or a port of this machine. */
+class Door {
+  readonly address: ProcessAddress;
+  readonly #listener: Deno.Listener;
+  readonly #folder: string | null;
+  #isClosed = false;
+
+  constructor() {
+    this.#folder = makeFolder();
+    try {
+      if (this.#folder === null) throw new Error("There is no folder for a socket");
+      const path = join(this.#folder, "worker");
+      this.#listener = Deno.listen({ transport: "unix", path });
+      this.address = { transport: "unix", path };
+    } catch {
+      // The path is too long, the folder cannot be written, or the system has no such sockets.
+      const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+      this.#listener = listener;
+      this.address = { transport: "tcp", hostname: "127.0.0.1", port: listener.addr.port };
+    }
+  }
+
+  /** Waits for the process; null if the door is closed before. */
+  async accept(): Promise<Deno.Conn | null> {
+    try {
+      return await this.#listener.accept();
+    } catch (error) {
+      if (this.#isClosed) return null;
+      throw error;
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#listener.close();
+    if (this.#folder !== null) Deno.removeSync(this.#folder, { recursive: true });
+  }
+}
+
+/** Makes a folder into which nobody else can look; null if none can be made. */
+function makeFolder(): string | null {
+  try {
+    return Deno.makeTempDirSync({ prefix: "muster-" });
+  } catch {
+    return null;
+  }
+}
+
+function spawn(): Deno.ChildProcess {
+  return new Deno.Command(ownProgram(), {
+    args: Deno.build.standalone ? [WORKER_COMMAND] : treeArguments(),
+    clearEnv: true,
+    env: Object.fromEntries(
+      ENVIRONMENT.flatMap((name) => {
+        const value = Deno.env.get(name);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ),
+    stdin: "piped",
+    stdout: "null",
+    stderr: "inherit",
+  }).spawn();
+}
+
+function treeArguments(): string[] {
+  return [
+    "run",
+    "--quiet",
+    "--no-prompt",
+    "--no-check",
+    "--unstable-worker-options",
+    "--v8-flags=--expose-gc,--max-semi-space-size=8",
+    "--allow-read",
+    "--allow-write",
+    "--allow-net",
+    "--allow-env",
+    "--allow-sys",
+    fileURLToPath(new URL("./process_worker.ts", import.meta.url)),
+  ];
+}
+
+/** All threads of the process get the priority, because it has only one now. */
+function giveWay({ pid }: Deno.ChildProcess, nicer: number): void {
+  try {
+    setPriority(pid, Math.min(NICEST, getPriority(0) + nicer));
+  } catch {
+    // Not permitted here, or it has ended.
   }
 }

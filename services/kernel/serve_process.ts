@@ -1,41 +1,138 @@
-import { linesOf } from "./process_port.ts";
-import type { FromWorker, ToWorker } from "./worker_pool.ts";
-
 /**
- * Serves the calls of the process that started this one with a `ProcessPort`: a worker, which calls
- * `serveCalls`, answers them. Ends this process when the other one closes its standard input or is
- * gone, or when the worker breaks.
- *
- * @param worker it has just been started
- * @param options.onCall called with each request before its worker gets it
- * @param options.maxLine the longest message, in characters
+ * The main thread of a process that is a worker: it starts a thread with the rights that the worker
+ * needs, gives up its own, and watches. The worker itself talks to the program that started the
+ * process.
  */
-export async function serveProcess<Request>(
-  worker: Worker,
-  { onCall, maxLine }: {
-    readonly onCall?: (request: Request) => void;
-    readonly maxLine: number;
-  },
-): Promise<never> {
-  worker.onmessage = ({ data }: MessageEvent<FromWorker>) =>
-    writeAll(new TextEncoder().encode(`${JSON.stringify(data)}\n`));
-  worker.onerror = (event) => {
-    event.preventDefault();
-    Deno.exit(1);
-  };
-  for await (const line of linesOf(Deno.stdin.readable, maxLine)) {
-    const message: ToWorker = JSON.parse(line);
-    if (message.kind === "call") onCall?.(message.request as Request);
-    // Processes share no memory: to cancel a call, the other one ends this one.
-    worker.postMessage(
-      message.kind === "call" ? message : { ...message, cancelled: new SharedArrayBuffer(4) },
-    );
-  }
-  Deno.exit(1);
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+/** The first line on standard input. Each other line is the number of a call that is cancelled. */
+export interface ProcessSetup {
+  /** The address of a module that calls `serveCalls`, from this one. */
+  readonly worker: string;
+  readonly address: ProcessAddress;
+  /** What the worker tells first, so that the other side knows it. */
+  readonly secret: string;
+  /** The files and folders that it may read and write. */
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  readonly memoryBytes: number;
+  /** Milliseconds of processor time of a call; null for no limit. */
+  readonly computeMs: number | null;
 }
 
-function writeAll(bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length;) {
-    written += Deno.stdout.writeSync(bytes.subarray(written));
+/** Where the worker connects to. */
+export type ProcessAddress =
+  | { readonly transport: "unix"; readonly path: string }
+  | { readonly transport: "tcp"; readonly hostname: string; readonly port: number };
+
+/** To the worker: where its pool is. */
+export interface ToProcessWorker {
+  readonly kind: "connect";
+  readonly address: ProcessAddress;
+  readonly secret: string;
+  /** Two Int32: the number of the call that is to end, and that of the call that runs, or 0. */
+  readonly shared: SharedArrayBuffer;
+  /** Whether to tell the processor time of calls. */
+  readonly measures: boolean;
+}
+
+/** Why the process ended itself: its exit code. */
+export const PROCESS_END = { broken: 1, memory: 4, time: 5 } as const;
+
+/** How often it looks what it uses, at most and at least, in milliseconds. */
+const LOOK_MS = 250;
+const SHORTEST_LOOK_MS = 10;
+
+const ALL = ["read", "write", "net", "env", "sys", "run", "ffi"] as const;
+
+/**
+ * Serves the calls of the process that started this one with `startProcess`. Ends when that one closes
+ * the standard input or is gone, when the worker breaks, and when the process has used more memory or
+ * time than it may.
+ */
+export async function serveProcess(): Promise<never> {
+  // A signal to the whole group is for the program that started this one, which ends it in order.
+  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", () => {});
+  Deno.addSignalListener("SIGINT", () => {});
+  const lines = linesOf(Deno.stdin.readable);
+  const first = await lines.next();
+  if (first.done === true) Deno.exit(PROCESS_END.broken);
+  const setup: ProcessSetup = JSON.parse(first.value);
+  const shared = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  const worker = startWorker(setup);
+  worker.onmessage = () => {
+    for (const name of ALL) Deno.permissions.revokeSync({ name });
+    const { address, secret, computeMs } = setup;
+    const measures = computeMs !== null;
+    const connect = { kind: "connect", address, secret, shared: shared.buffer, measures } as const;
+    worker.postMessage(connect satisfies ToProcessWorker);
+    watch(setup, () => Atomics.load(shared, 1));
+  };
+  for await (const line of lines) Atomics.store(shared, 0, Number(line));
+  Deno.exit(0);
+}
+
+function startWorker({ worker: name, address, read, write }: ProcessSetup): Worker {
+  const socket = address.transport === "unix" ? [address.path] : [];
+  // The executable has parts of its code in files that its modules read.
+  const code = Deno.build.standalone ? [fileURLToPath(new URL(".", import.meta.url))] : [];
+  const permissions = {
+    read: [...read, ...socket, ...code],
+    write: [...write, ...socket],
+    // Libraries read variables when they are loaded. It gives both up once it is connected.
+    net: true,
+    env: true,
+    sys: false,
+    run: false,
+    ffi: false,
+    import: false,
+  };
+  const options = { type: "module", deno: { permissions } } as const;
+  const worker = new Worker(new URL(name, import.meta.url), options);
+  worker.onerror = (event) => {
+    event.preventDefault();
+    Deno.exit(PROCESS_END.broken);
+  };
+  return worker;
+}
+
+/**
+ * Ends the process once it uses more than it may.
+ *
+ * @param running the number of the call that runs, or 0
+ */
+function watch({ memoryBytes, computeMs }: ProcessSetup, running: () => number): void {
+  let seen = 0;
+  let before = process.cpuUsage();
+  const look = () => {
+    if (Deno.memoryUsage().rss > memoryBytes) Deno.exit(PROCESS_END.memory);
+    let next = LOOK_MS;
+    const call = running();
+    if (call !== seen) {
+      seen = call;
+      before = process.cpuUsage();
+    }
+    if (computeMs !== null && call !== 0) {
+      const { user, system } = process.cpuUsage(before);
+      const left = computeMs - (user + system) / 1000;
+      if (left <= 0) Deno.exit(PROCESS_END.time);
+      next = Math.max(SHORTEST_LOOK_MS, Math.min(left, LOOK_MS));
+    }
+    setTimeout(look, next);
+  };
+  look();
+}
+
+/** The whole lines of a stream. */
+async function* linesOf(bytes: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+  let line = "";
+  for await (const text of bytes.pipeThrough(new TextDecoderStream())) {
+    const [first = "", ...rest] = text.split("\n");
+    line += first;
+    for (const next of rest) {
+      yield line;
+      line = next;
+    }
   }
 }

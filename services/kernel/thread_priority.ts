@@ -1,7 +1,7 @@
 import { getPriority, setPriority } from "node:os";
 
 /** How much nicer: when both want one core, a worker gets a third of the main thread's share. */
-const NICER = 5;
+export const NICER = 5;
 
 /**
  * The same for threads on the side, with long computations. A niceness decides how soon a thread
@@ -9,7 +9,8 @@ const NICER = 5;
  * at 5. At 19 it waits no less, and a busy machine leaves the thread next to nothing.
  */
 export const NICER_ON_THE_SIDE = 10;
-const NICEST = 19;
+/** The lowest priority that there is. */
+export const NICEST = 19;
 
 /**
  * Lowers the priority of the calling thread below the program's other threads, so that it does not

@@ -3,23 +3,35 @@ import { Unavailable } from "./errors.ts";
 import { BoundedQueue, type BoundedQueueOptions } from "./bounded_queue.ts";
 
 /** What is used of a worker, which calls `serveCalls`. A process can be one, too. */
-export type WorkerPort = Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror">;
+export interface WorkerPort
+  extends Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror"> {
+  /**
+   * Tells a worker which call is to end. Only a process has this: it shares no memory, and measures
+   * its own processor time.
+   */
+  cancel?(call: number): void;
+}
 
 /** To a worker: once how it is set up, when it is ready, and then one call after the other. */
 export type ToWorker =
   | {
     readonly kind: "open";
     readonly setup: unknown;
-    /** One Int32: not 0 while the running call is to end. */
-    readonly cancelled: SharedArrayBuffer;
+    /** One Int32: the number of the call that is to end; null if no memory is shared. */
+    readonly cancelled: SharedArrayBuffer | null;
   }
-  | { readonly kind: "call"; readonly request: unknown };
+  | { readonly kind: "call"; readonly number: number; readonly request: unknown };
 
 /** From a worker: that it is ready; for each call, any number of `progress`, then one of the others. */
 export type FromWorker =
   | { readonly kind: "ready" }
   | { readonly kind: "progress"; readonly progress: unknown }
-  | { readonly kind: "answer"; readonly answer: unknown }
+  | {
+    readonly kind: "answer";
+    readonly answer: unknown;
+    /** The processor time of the call, in milliseconds, if a process with a limit of it has made it. */
+    readonly computed?: number;
+  }
   /** The call has ended before its end, because it was cancelled. */
   | { readonly kind: "cancelled" }
   /** The worker threw an error: a bug. */
@@ -62,7 +74,7 @@ interface WorkerPoolOptions<Request> {
   /**
    * The processor time of this program so far, in milliseconds. If it is given, the limit of a call is
    * of this time: by the clock, it may take 20 seconds longer, because a busy machine has no core for
-   * it. Other threads count too, so it may compute for less.
+   * it. Other threads count too, so it may compute for less. A process must have a limit of its own.
    */
   readonly computed?: () => number;
   /** Milliseconds by any clock. */
@@ -110,7 +122,10 @@ interface RunningCall<Request, Answer> {
 
 interface PooledWorker<Request, Answer> {
   readonly port: WorkerPort;
-  readonly cancelled: Int32Array<SharedArrayBuffer>;
+  /** Null if it shares no memory. */
+  readonly cancelled: Int32Array<SharedArrayBuffer> | null;
+  /** How many calls it has got. */
+  calls: number;
   isReady: boolean;
   running: RunningCall<Request, Answer> | null;
   /** The last call that it makes, once it has made the present one. */
@@ -228,8 +243,8 @@ export class WorkerPool<Request, Answer> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const end = () => resolve();
     worker.last = { request, key: "", resolve: end, reject: end, onAbort: NOTHING };
-    Atomics.store(worker.cancelled, 0, 1);
     if (worker.running === null) this.#advanceLast(worker);
+    else cancelRunning(worker);
     const cancelLimit = this.#after(limitMs, () => this.#fail(worker, "It is closed"));
     await promise;
     cancelLimit();
@@ -253,7 +268,7 @@ export class WorkerPool<Request, Answer> {
     if (this.#waiting.delete(call, call.key)) return call.reject(call.signal?.reason);
     const worker = this.#workers.values().find(({ running }) => running?.call === call);
     if (worker === undefined) return;
-    if (this.#options.cancelEnds !== true) return void Atomics.store(worker.cancelled, 0, 1);
+    if (this.#options.cancelEnds !== true) return cancelRunning(worker);
     this.#remove(worker);
     call.reject(call.signal?.reason);
     this.#advance();
@@ -292,9 +307,9 @@ export class WorkerPool<Request, Answer> {
   /** Returns whether the worker takes the call. */
   #run(worker: PooledWorker<Request, Answer>, call: Call<Request, Answer>): boolean {
     const { request, limitMs = null, transfer = [] } = call;
-    Atomics.store(worker.cancelled, 0, 0);
+    const number = ++worker.calls;
     try {
-      worker.port.postMessage({ kind: "call", request } satisfies ToWorker, transfer);
+      worker.port.postMessage({ kind: "call", number, request } satisfies ToWorker, transfer);
     } catch (error) {
       reject(call, error);
       return false;
@@ -318,10 +333,11 @@ export class WorkerPool<Request, Answer> {
     running: RunningCall<Request, Answer>,
     { limitMs, afterMs }: { readonly limitMs: number; readonly afterMs: number },
   ): void {
-    const { computed, onStuck } = this.#options;
+    const { onStuck, computed } = this.#options;
     const { request, key } = running.call;
     running.cancelLimit = this.#after(afterMs, () => {
-      const left = computed === undefined ? 0 : limitMs - this.#usedBy(running);
+      const used = worker.port.cancel === undefined ? this.#usedBy(running) : 0;
+      const left = computed === undefined ? 0 : limitMs - used;
       const isLate = this.#now() - running.since >= limitMs + MOST_WAITING_MS;
       if (left > 0 && !isLate) {
         return this.#limit(worker, running, { limitMs, afterMs: Math.max(left, LOOK_MS) });
@@ -348,10 +364,13 @@ export class WorkerPool<Request, Answer> {
       if (call !== undefined) reject(call, error);
       return false;
     }
-    const cancelled = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const cancelled = port.cancel === undefined
+      ? new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+      : null;
     const worker: PooledWorker<Request, Answer> = {
       port,
       cancelled,
+      calls: 0,
       isReady: false,
       running: null,
       last: null,
@@ -372,7 +391,7 @@ export class WorkerPool<Request, Answer> {
 
   /** Has a running call move once its time is up, if it may and others wait. */
   #losePatience(worker: PooledWorker<Request, Answer>): void {
-    const { running, cancelled } = worker;
+    const { running } = worker;
     if ((running?.call.move ?? null) === null || running === null) return;
     if (running.patience !== null || this.#waiting.size === 0) return;
     const { patienceMs = 0 } = this.#options;
@@ -382,21 +401,22 @@ export class WorkerPool<Request, Answer> {
       running.patience = null;
       if (this.#waiting.size === 0) return;
       running.isMoving = true;
-      Atomics.store(cancelled, 0, 1);
+      cancelRunning(worker);
     }, Math.max(0, running.since + patienceMs - this.#now()));
   }
 
   #receive(worker: PooledWorker<Request, Answer>, message: FromWorker): void {
     if (message.kind === "ready") {
       const { setup = null } = this.#options;
-      const cancelled = worker.cancelled.buffer;
+      const cancelled = worker.cancelled?.buffer ?? null;
       worker.isReady = true;
       worker.cancelEnd();
       worker.port.postMessage({ kind: "open", setup, cancelled } satisfies ToWorker);
       return this.#advance();
     }
     if (message.kind === "progress") return worker.running?.call.onProgress?.(message.progress);
-    const running = this.#finish(worker);
+    const computed = message.kind === "answer" ? message.computed : undefined;
+    const running = this.#finish(worker, computed);
     if (worker.last !== null) this.#advanceLast(worker);
     else this.#advance();
     if (running !== null) this.#settle(running, message);
@@ -439,7 +459,11 @@ export class WorkerPool<Request, Answer> {
     return this.#finish(worker)?.call ?? null;
   }
 
-  #finish(worker: PooledWorker<Request, Answer>): RunningCall<Request, Answer> | null {
+  /** @param computed the processor time of the call, if the worker has told it */
+  #finish(
+    worker: PooledWorker<Request, Answer>,
+    computed?: number,
+  ): RunningCall<Request, Answer> | null {
     const { running } = worker;
     worker.running = null;
     if (running === null) return null;
@@ -447,13 +471,20 @@ export class WorkerPool<Request, Answer> {
     running.cancelLimit();
     if (patience !== null) clearTimeout(patience);
     call.signal?.removeEventListener("abort", call.onAbort);
-    this.#options.onRan?.(call.key, this.#usedBy(running));
+    this.#options.onRan?.(call.key, computed ?? this.#usedBy(running));
     return running;
   }
 
   #refuseAll(error: Error): void {
     for (const call of this.#waiting.clear()) reject(call, error);
   }
+}
+
+function cancelRunning(
+  { port, cancelled, calls }: Pick<PooledWorker<unknown, unknown>, "port" | "cancelled" | "calls">,
+): void {
+  if (cancelled !== null) Atomics.store(cancelled, 0, calls);
+  port.cancel?.(calls);
 }
 
 function reject<Request, Answer>(call: Call<Request, Answer>, error: unknown): void {
@@ -506,8 +537,6 @@ export class Watchdog {
     clearTimeout(this.#timer);
   }
 }
-
-/** Threads that start while the process runs. */
 
 /** File descriptors that must be free before a thread starts; the runtime opens six for it. */
 const THREAD_FILES = 16;

@@ -99,3 +99,25 @@ Deno.test("a body goes to the runtime in parts, and tells how long one has been 
   // Until the runtime reports that it has passed on the last part.
   assert.equal(paced.heldSince, 5);
 });
+
+Deno.test("a long answer arrives whole, from chunks that share a buffer or have their own", async () => {
+  const whole = new Uint8Array(LARGE).map((_, index) => index % 251);
+  const chunkLength = 100_000;
+  await using server = startHttpServer((request) => {
+    let at = 0;
+    const isShared = request.headers.has("shared");
+    const body = new ReadableStream({
+      pull(controller) {
+        const end = Math.min(at + chunkLength, LARGE);
+        controller.enqueue(isShared ? whole.subarray(at, end) : whole.slice(at, end));
+        at = end;
+        if (at === LARGE) controller.close();
+      },
+    });
+    return new Response(body, { headers: { "Content-Length": String(LARGE) } });
+  });
+  for (const headers of [{ shared: "" }, {}, { shared: "" }]) {
+    const answer = await fetch(`http://${server.hostname}:${server.port}`, { headers });
+    assert.deepEqual(await answer.bytes(), whole);
+  }
+});

@@ -69,4 +69,8 @@ Deno.test("what decides on the node of a request reads its target as the router 
     }
     assert.equal(leader.nodeFor(raw(target), null) !== null, reached === "leader", target);
   }
+  // The address for `git` is a project's, too.
+  for (const target of ["/projects/demo.git/info/refs", "/projects/demo.git/git-upload-pack"]) {
+    assert.equal(projects.nodeFor(raw(target), null), OTHER, target);
+  }
 });

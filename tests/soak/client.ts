@@ -19,7 +19,10 @@ export class Client {
     this.#answered = answered;
   }
 
-  /** Sends `METHOD path`. The answer is null if the server ended before it came. */
+  /**
+   * Sends `METHOD path`. The answer is null if the server, or a process of its, ended before it came:
+   * nobody knows whether the request was carried out.
+   */
   async send<Body>(request: string, body?: unknown): Promise<Answer<Body> | null> {
     const [method = "", path = ""] = request.split(" ");
     try {
@@ -33,6 +36,7 @@ export class Client {
       const text = await response.text();
       const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
       this.#answered();
+      if (response.status === 503) return null;
       return { status: response.status, body: isJson ? JSON.parse(text) : text };
     } catch {
       return null;

@@ -1,12 +1,16 @@
 import assert from "node:assert/strict";
 import { type Program, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
+import { workerProcessesOf } from "../support/worker_processes.ts";
 import { Random } from "../services/engines/fossil/support/random.ts";
 import { audit, auditEvents } from "./audit.ts";
 import { Client } from "./client.ts";
 import { Facts } from "./facts.ts";
 import { makeContested, nameOf, prepare } from "./project.ts";
 import { type Shared, Worker } from "./worker.ts";
+
+/** Most kills of a process for repositories before the program itself is killed. */
+const MAX_PROCESSES = 3;
 
 /** Most answers before a kill, and how much later it may come, in milliseconds. */
 const MAX_ANSWERS = 150;
@@ -18,13 +22,15 @@ const START_LIMIT_MS = 120_000;
 /** What a run did. */
 export interface Tally {
   readonly kills: number;
+  /** The kills of processes that read and write repositories, and of those that render markup. */
+  readonly processes: number;
   /** Requests that changed something and were acknowledged. */
   readonly acknowledged: number;
 }
 
 /**
- * Runs the real program under a mixed load, kills it (SIGKILL) at random moments, and checks after
- * each restart that nothing acknowledged is lost and nothing is half done.
+ * Runs the real program under a mixed load, kills its processes and then itself (SIGKILL) at random
+ * moments, and checks after each restart that nothing acknowledged is lost and nothing is half done.
  *
  * @param onKill called after each check
  * @throws AssertionError that says what is lost, half done or unsound
@@ -36,6 +42,7 @@ export async function soak(
 ): Promise<Tally> {
   const random = new Random(seed);
   const facts = new Facts();
+  let processes = 0;
   await withFolder(async (folder) => {
     // Agents keep half of the claims that they win, and leave their workspaces at every kill.
     const environment = {
@@ -51,11 +58,11 @@ export async function soak(
       const workers = tokens.map((_, index) => new Worker(shared, nameOf(index)));
       for (let kill = 1; kill <= kills; kill++) {
         await makeContested(program, shared, kill);
-        await disturb(program, { tokens, workers, random });
+        processes += await disturb(program, { tokens, workers, random });
         program = await startProgram(start);
         await facts.check(new Client(program.api, program.token), kill === kills);
         await audit(program);
-        onKill(kill, { kills: kill, acknowledged: facts.acknowledged });
+        onKill(kill, { kills: kill, processes, acknowledged: facts.acknowledged });
       }
       auditEvents(program);
       assert.equal(await program.stop(), 0);
@@ -63,10 +70,10 @@ export async function soak(
       await program.stop("SIGKILL");
     }
   });
-  return { kills, acknowledged: facts.acknowledged };
+  return { kills, processes, acknowledged: facts.acknowledged };
 }
 
-/** Lets every worker work, and kills the program in the middle. */
+/** Lets every worker work, and kills the program in the middle; returns how many processes before. */
 async function disturb(
   program: Program,
   { tokens, workers, random }: {
@@ -74,21 +81,45 @@ async function disturb(
     readonly workers: readonly Worker[];
     readonly random: Random;
   },
-): Promise<void> {
+): Promise<number> {
+  const victims = random.below(MAX_PROCESSES + 1);
+  let processes = 0;
   let left = random.below(MAX_ANSWERS);
-  const delay = random.next() * MAX_DELAY_MS;
-  let killed: Promise<number> | null = null;
+  let killing: Promise<void> | null = null;
+  let isKilled = false;
+  const killOne = async () => {
+    await new Promise((resolve) => setTimeout(resolve, random.next() * MAX_DELAY_MS));
+    if (processes < victims) {
+      processes++;
+      const pids = await workerProcessesOf(program.pid);
+      if (pids.length > 0) kill(random.pick(pids));
+      left = random.below(MAX_ANSWERS);
+      killing = null;
+    } else {
+      isKilled = true;
+      await program.stop("SIGKILL");
+    }
+  };
   const answered = () => {
-    if (--left > 0) return;
-    killed ??= new Promise<void>((resolve) => setTimeout(resolve, delay))
-      .then(() => program.stop("SIGKILL"));
+    if (--left <= 0) killing ??= killOne();
   };
   const clients = tokens.map((token) => new Client(program.api, token, answered));
   const operator = new Client(program.api, program.token, answered);
-  await Promise.all(workers.map((worker, index) => {
+  await Promise.all(workers.map(async (worker, index) => {
     const [own, other] = [clients[index], clients[(index + 1) % clients.length]];
     assert.ok(own !== undefined && other !== undefined);
-    return worker.work(own, other, index === 0 ? operator : null);
+    // The end of a process ends the work of those whose call it had.
+    while (!isKilled) await worker.work(own, other, index === 0 ? operator : null);
   }));
-  await killed;
+  await killing;
+  return processes;
+}
+
+/** Kills a process, unless it has ended. */
+function kill(pid: number): void {
+  try {
+    Deno.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
 }

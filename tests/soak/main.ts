@@ -2,8 +2,8 @@
  * `deno task soak [HOURS]`: serves a small team for 72 hours in six minutes. Memory, open files and
  * the processor time of a request must not grow by more than a tenth.
  *
- * `deno task soak kills [KILLS] [SEED]`: kills the real program at random moments of a mixed load,
- * and compares what it holds after each restart with what it acknowledged.
+ * `deno task soak kills [KILLS] [SEED]`: kills the real program, and before it some of its processes,
+ * at random moments of a mixed load, and compares what it holds after each restart with what it acknowledged.
  *
  * `deno task soak inboxes [KILLS] [SEED]`: the same for messages that agents read and acknowledge.
  *
@@ -91,10 +91,12 @@ async function serve(hours: number): Promise<void> {
 
 async function kill(kills: number, seed: number): Promise<void> {
   say(`seed ${seed}`);
-  const { acknowledged } = await soak(kills, seed, (kill, tally) => {
+  const { acknowledged, processes } = await soak(kills, seed, (kill, tally) => {
     say(`kill ${kill} of ${kills}: ${tally.acknowledged} changes acknowledged, none lost`);
   });
-  say(`${kills} kills, ${acknowledged} changes: nothing lost, nothing half done`);
+  say(
+    `${kills} kills, ${processes} of processes, ${acknowledged} changes: nothing lost, nothing half done`,
+  );
 }
 
 async function killReaders(kills: number, seed: number): Promise<void> {

@@ -8,7 +8,7 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import config from "../../deno.json" with { type: "json" };
-import { bundle, bundleProgram, ROOT } from "../../scripts/bundle.ts";
+import { bundleProgram, ROOT } from "../../scripts/bundle.ts";
 import { CHEAP_PASSWORDS } from "./cheap_passwords.ts";
 
 /** Where the bundles are; Git, lint and format leave it out. */
@@ -25,9 +25,6 @@ const LATER_IMPORT = /\bimport\("(\.[^"]+)"\)/g;
 
 /** What passwords cost, as the bundler writes it. */
 const PASSWORD_COSTS = /^var PASSWORD_COSTS = \{[^;]*\};$/m;
-
-/** The modules with which the process of a query begins. */
-const QUERY = ["query_main", "query_worker"];
 
 /**
  * A folder with the `main.ts` and `deno.json` of a bundle of this tree. The first caller makes it;
@@ -96,8 +93,8 @@ function listFolder(folder: string): readonly Deno.DirEntry[] {
 }
 
 /**
- * Makes the bundle, in a layout where the program finds by relative paths what it finds in the tree:
- * its `main.ts`, and the module with which the process of a query begins.
+ * Makes the bundle, in a layout where the program finds its `main.ts` by the relative path that it has
+ * in the tree.
  */
 function makeBundle(folder: string): void {
   const { unstable, permissions } = config;
@@ -105,9 +102,6 @@ function makeBundle(folder: string): void {
   bundleProgram(programIn(folder));
   write(join(folder, "main.ts"), 'import "./services/work/bundle/main.js";\n');
 
-  const sql = join("services", "engines", "fossil", "sql");
-  bundle(QUERY.map((name) => join(sql, `${name}.ts`)), join(folder, sql));
-  for (const name of QUERY) write(join(folder, sql, `${name}.ts`), `import "./${name}.js";\n`);
   rewriteScripts(folder, hideImports);
   let count = 0;
   const costs = `var PASSWORD_COSTS = ${JSON.stringify(CHEAP_PASSWORDS)};`;

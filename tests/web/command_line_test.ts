@@ -138,7 +138,7 @@ const COMMANDS: Readonly<Record<string, OnPage | OnTerminal>> = {
   "completion": "It is for the shell",
   "licenses": "It is for the terminal, and the release has it as a file",
   "man": "It is for the terminal",
-  "run-query": "The program starts it for itself",
+  "run-worker": "The program starts it for itself",
   "reference": "It writes the documentation",
 };
 

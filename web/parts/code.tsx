@@ -4,6 +4,7 @@ import type { z } from "zod";
 import type { fileLinesSchema } from "../../services/work/code/schemas.ts";
 import type { CodeProject } from "../code_project.ts";
 import { type Visit, withQuery } from "../visit.ts";
+import { Slices } from "./slices.tsx";
 
 /** How long a page waits for the syntax of its code, in milliseconds. */
 const PATIENCE_MS = 25;
@@ -51,30 +52,29 @@ export function sizeOf(bytes: number): string {
  *
  * @param highlighted from `highlightFile`, whose HTML is safe to show
  */
-export function CodeLines({ file, highlighted: { html, isPending } }: {
+export async function CodeLines({ file, highlighted: { html, isPending } }: {
   readonly file: FileLines;
   readonly highlighted: Highlighted;
 }) {
   const cut = new Set(file.cut_lines);
+  const rows = await new Slices().render(file.lines, (text, index) => {
+    const number = file.first + index;
+    return (
+      <tr id={`L${number}`}>
+        <td class="num">
+          <LineNumber number={number} />
+        </td>
+        <td class="code">
+          {html === null ? text : raw(html[index] ?? "")}
+          {cut.has(number) && <em class="soft">… the line goes on</em>}
+        </td>
+      </tr>
+    );
+  });
   return (
     <div class="code-scroll" tabindex={0} role="region" aria-label={`Lines of ${file.path}`}>
       <table class="code-lines" data-lines data-late-syntax={isPending || undefined}>
-        <tbody>
-          {file.lines.map((text, index) => {
-            const number = file.first + index;
-            return (
-              <tr id={`L${number}`}>
-                <td class="num">
-                  <LineNumber number={number} />
-                </td>
-                <td class="code">
-                  {html === null ? text : raw(html[index] ?? "")}
-                  {cut.has(number) && <em class="soft">… the line goes on</em>}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
+        <tbody>{rows}</tbody>
       </table>
     </div>
   );

@@ -12,6 +12,7 @@ import {
   pairsOf,
   WordMarks,
 } from "./diff_rows.ts";
+import { Slices } from "./slices.tsx";
 
 /** A changed file, as `GET /api/diff` shows it. */
 export type DiffFile = z.output<typeof diffSchema>["files"][number];
@@ -57,34 +58,33 @@ const GENERATED = [
 ];
 
 /** The differences of files, line by line. Each file can be folded. */
-export function Diff(props: DiffProps) {
+export async function Diff(props: DiffProps) {
   const marks = new WordMarks();
+  const slices = new Slices();
+  const shown: Child[] = [];
   let left = MAX_LINES;
-  return (
-    <div class="diff" data-keys="list" data-viewed={props.viewed}>
-      {props.files.map((file) => {
-        const length = linesOf(file.diff);
-        const isLong = props.part === undefined && length > Math.min(left, MAX_LINES_OF_FILE);
-        if (!isLong) left -= length;
-        const isGenerated = props.files.length > 1 &&
-          GENERATED.some((name) => name.test(file.name));
-        return (
-          <details
-            class="diff-file"
-            open={!isGenerated}
-            id={anchorOf(file.name)}
-            data-version={file.uuid ?? "deleted"}
-          >
-            <summary>
-              <FileHead file={file} isGenerated={isGenerated} />
-            </summary>
-            {props.links !== undefined && <p class="diff-links">{props.links(file)}</p>}
-            <FileBody {...{ ...props, file, length, isLong, marks }} />
-          </details>
-        );
-      })}
-    </div>
-  );
+  for (const file of props.files) {
+    const length = linesOf(file.diff);
+    const isLong = props.part === undefined && length > Math.min(left, MAX_LINES_OF_FILE);
+    if (!isLong) left -= length;
+    const isGenerated = props.files.length > 1 && GENERATED.some((name) => name.test(file.name));
+    const body = await fileBody({ ...props, file, length, isLong, marks, slices });
+    shown.push(
+      <details
+        class="diff-file"
+        open={!isGenerated}
+        id={anchorOf(file.name)}
+        data-version={file.uuid ?? "deleted"}
+      >
+        <summary>
+          <FileHead file={file} isGenerated={isGenerated} />
+        </summary>
+        {props.links !== undefined && <p class="diff-links">{props.links(file)}</p>}
+        {body}
+      </details>,
+    );
+  }
+  return <div class="diff" data-keys="list" data-viewed={props.viewed}>{shown}</div>;
 }
 
 /** The id of a file's diff on its page. */
@@ -135,15 +135,16 @@ function FileHead({ file, isGenerated }: {
   );
 }
 
-function FileBody(
-  { file, length, isLong, marks, ...props }: DiffProps & {
+async function fileBody(
+  { file, length, isLong, marks, slices, ...props }: DiffProps & {
     readonly file: DiffFile;
     readonly length: number;
     readonly isLong: boolean;
     /** One for all files. */
     readonly marks: WordMarks;
+    readonly slices: Slices;
   },
-) {
+): Promise<Child> {
   const note = noteOf(file, length);
   if (note !== null) return <p class="diff-note soft">{note}</p>;
   if (file.is_truncated && props.part !== undefined) {
@@ -165,6 +166,10 @@ function FileBody(
   const isWhole = props.part === undefined || length <= LINES_OF_PART;
   const linesAt = isWhole && file.uuid !== null ? props.linesAt?.(file) : undefined;
   const rowsOf = props.layout === "split" ? splitRows : unifiedRows;
+  const hunks: Child[] = [];
+  for (const hunk of shown) {
+    hunks.push(await rowsOf({ hunk: marks.mark(hunk), file: file.name, slots: props, slices }));
+  }
   return (
     <table
       class={`diff-lines ${props.layout}`}
@@ -177,7 +182,7 @@ function FileBody(
         <col class={props.layout === "split" ? "num-column" : ""} />
         {props.layout === "split" && <col />}
       </colgroup>
-      {shown.map((hunk) => rowsOf({ hunk: marks.mark(hunk), file: file.name, slots: props }))}
+      {hunks}
     </table>
   );
 }
@@ -197,43 +202,47 @@ interface RowsProps {
   readonly hunk: DiffHunk;
   readonly file: string;
   readonly slots: DiffSlots;
+  readonly slices: Slices;
 }
 
-function unifiedRows({ hunk, file, slots }: RowsProps) {
+async function unifiedRows({ hunk, file, slots, slices }: RowsProps): Promise<Child> {
+  const rows = await slices.render(hunk.lines, (line) => (
+    <>
+      <tr class={line.kind}>
+        <Number {...{ file, line, slots }} side="old" />
+        <Number {...{ file, line, slots }} side="new" />
+        <Code line={line} />
+      </tr>
+      <Below {...{ file, slots }} pair={ownPair(line)} columns={3} />
+    </>
+  ));
+  return <Hunk head={hunk.head} columns={3}>{rows}</Hunk>;
+}
+
+async function splitRows({ hunk, file, slots, slices }: RowsProps): Promise<Child> {
+  const rows = await slices.render(pairsOf(hunk.lines), (pair) => (
+    <>
+      <tr>
+        <Half {...{ file, slots }} line={pair.old} side="old" />
+        <Half {...{ file, slots }} line={pair.new} side="new" />
+      </tr>
+      <Below {...{ file, slots, pair }} columns={4} />
+    </>
+  ));
+  return <Hunk head={hunk.head} columns={4}>{rows}</Hunk>;
+}
+
+function Hunk({ head, columns, children }: {
+  readonly head: string;
+  readonly columns: number;
+  readonly children?: Child;
+}) {
   return (
     <tbody>
       <tr class="hunk">
-        <td colspan={3}>{hunk.head}</td>
+        <td colspan={columns}>{head}</td>
       </tr>
-      {hunk.lines.map((line) => (
-        <>
-          <tr class={line.kind}>
-            <Number {...{ file, line, slots }} side="old" />
-            <Number {...{ file, line, slots }} side="new" />
-            <Code line={line} />
-          </tr>
-          <Below {...{ file, slots }} pair={ownPair(line)} columns={3} />
-        </>
-      ))}
-    </tbody>
-  );
-}
-
-function splitRows({ hunk, file, slots }: RowsProps) {
-  return (
-    <tbody>
-      <tr class="hunk">
-        <td colspan={4}>{hunk.head}</td>
-      </tr>
-      {pairsOf(hunk.lines).map((pair) => (
-        <>
-          <tr>
-            <Half {...{ file, slots }} line={pair.old} side="old" />
-            <Half {...{ file, slots }} line={pair.new} side="new" />
-          </tr>
-          <Below {...{ file, slots, pair }} columns={4} />
-        </>
-      ))}
+      {children}
     </tbody>
   );
 }

@@ -76,6 +76,8 @@ export class Repository implements Disposable {
   #schema: SchemaState;
   #depth = 0;
   #isWriting = false;
+  /** Whether each `write` is a part of one transaction. */
+  #isTogether = false;
   /** What a nested `write` of this transaction threw. */
   #failure: { readonly error: unknown } | null = null;
   #dataVersion = -1;
@@ -132,9 +134,9 @@ export class Repository implements Disposable {
     return this.#schema;
   }
 
-  /** Whether a `write` is in progress: reads now may see data that is never committed. */
+  /** Whether a transaction that writes is open: reads now may see data that is never committed. */
   get isWriting(): boolean {
-    return this.#isWriting;
+    return this.#isWriting || this.#isTogether;
   }
 
   /**
@@ -161,16 +163,47 @@ export class Repository implements Disposable {
 
   /** Runs reads that see one state of the file. */
   read<T>(work: () => T): T {
-    if (this.#depth > 0) return this.#nested(work);
+    if (this.#depth > 0 || this.#isTogether) return this.#nested(work);
     this.db.exec("BEGIN");
     return this.#run(work, () => {});
   }
 
   /**
+   * Runs work whose writes are one transaction, with one wait for the disk. A `write` may throw, and
+   * the work go on, as long as the write has changed nothing; else the whole file stays as it was, as
+   * after an error of the work. There are no savepoints: they would have SQLite write each page that
+   * changes to a file of its own, too.
+   *
+   * @throws what the first write threw that had changed something
+   */
+  together<T>(work: () => T): T {
+    if (this.#depth > 0 || this.#isTogether) {
+      throw new Error("Cannot write together inside of a transaction");
+    }
+    this.#touched.begin();
+    this.db.exec("BEGIN IMMEDIATE");
+    this.#isTogether = true;
+    this.#failure = null;
+    try {
+      this.#noticeOtherWriters();
+      const result = work();
+      this.#requireSuccess();
+      this.db.exec("COMMIT");
+      return result;
+    } catch (error) {
+      this.#dropCaches();
+      this.db.rollBack();
+      throw error;
+    } finally {
+      this.#isTogether = false;
+    }
+  }
+
+  /**
    * Runs writes as one transaction. Before the commit, it completes the derived tables, reads back
    * everything that was written and checks it. If the work throws, the file stays as it was. There
-   * are no savepoints: if a nested `write` throws, the outermost one throws the same error, even if
-   * it was caught in between.
+   * are no savepoints inside: if a nested `write` throws, the outermost one throws the same error,
+   * even if it was caught in between.
    *
    * @param origin user and address, for the table of received artifacts.
    * @param checks those of a nested `write` are ignored.
@@ -190,19 +223,26 @@ export class Repository implements Disposable {
 
   #write<T>(origin: Origin, work: () => T, finish: () => void): T {
     this.#touched.begin();
-    this.db.exec("BEGIN IMMEDIATE");
+    if (this.#isTogether) this.#requireSuccess();
+    else {
+      this.db.exec("BEGIN IMMEDIATE");
+      this.#failure = null;
+    }
     this.#isWriting = true;
-    this.#failure = null;
     this.store.begin(origin);
     try {
       return this.#run(work, () => {
-        if (this.#failure !== null) throw this.#failure.error;
+        this.#requireSuccess();
         finish();
         this.store.verifyTouched();
       });
     } finally {
       this.#isWriting = false;
     }
+  }
+
+  #requireSuccess(): void {
+    if (this.#failure !== null) throw this.#failure.error;
   }
 
   #nestedWrite<T>(work: () => T): T {
@@ -223,23 +263,30 @@ export class Repository implements Disposable {
     }
   }
 
-  /** Runs work in the open transaction, and ends the transaction. */
+  /** Runs work in the open transaction, and ends the transaction unless others write in it too. */
   #run<T>(work: () => T, beforeCommit: () => void): T {
     this.#depth++;
+    const before = this.#isTogether ? this.#changes() : 0;
     try {
-      this.#noticeOtherWriters();
+      if (!this.#isTogether) this.#noticeOtherWriters();
       const result = work();
       beforeCommit();
-      this.db.exec("COMMIT");
+      if (!this.#isTogether) this.db.exec("COMMIT");
       return result;
     } catch (error) {
       // A read that fails leaves nothing behind, and may fail for a wrong name.
       if (this.#isWriting) this.#dropCaches();
-      this.db.rollBack();
+      if (!this.#isTogether) this.db.rollBack();
+      else if (this.#changes() !== before) this.#failure ??= { error };
       throw error;
     } finally {
       this.#depth--;
     }
+  }
+
+  /** How many rows this connection has changed. */
+  #changes(): number {
+    return this.db.value<number>("SELECT total_changes()") ?? 0;
   }
 
   /** Clears the caches if another program has written since the last transaction. */
@@ -331,7 +378,9 @@ export class Repository implements Disposable {
 
   /** Computes every derived table again, in one transaction. */
   rebuild(options: RebuildOptions = {}): RebuildResult {
-    if (this.#depth > 0) throw new Error("Cannot rebuild inside of a transaction");
+    if (this.#depth > 0 || this.#isTogether) {
+      throw new Error("Cannot rebuild inside of a transaction");
+    }
     const { db, config, store } = this;
     this.#crosslinker.begin({});
     const work = () => rebuild(db, config, store, this.#crosslinker, options);

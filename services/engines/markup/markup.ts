@@ -7,6 +7,7 @@ import {
   WorkerPool,
   type WorkerPort,
 } from "../../kernel/worker_pool.ts";
+import { startProcess } from "../../kernel/process_port.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { plainHtml } from "./plain.ts";
 import type { Source } from "./render.ts";
@@ -18,6 +19,8 @@ export interface MarkupOptions {
   readonly limitMs?: number;
   /** The processor time of the program so far, in milliseconds. */
   readonly computed?: () => number;
+  /** Whether the worker is a process, and not a thread. */
+  readonly startsProcesses?: boolean;
   /** Starts a worker that runs `markup_worker.ts`. */
   readonly startWorker?: () => WorkerPort;
 }
@@ -73,8 +76,10 @@ export class Markup {
   });
 
   constructor(options: MarkupOptions) {
-    const { scheduler, limitMs = LIMIT_MS, startWorker = startMarkupWorker } = options;
-    const { computed = processorTime } = options;
+    const { scheduler, limitMs = LIMIT_MS, computed = processorTime } = options;
+    const { startsProcesses = false } = options;
+    const start = startsProcesses ? () => startMarkupProcess(limitMs) : startMarkupThread;
+    const { startWorker = start } = options;
     this.#scheduler = scheduler;
     this.#limitMs = limitMs;
     this.#failures = new Failures(scheduler.now);
@@ -180,10 +185,20 @@ export class Markup {
   }
 }
 
+const WORKER = new URL("./markup_worker.ts", import.meta.url);
+
+/** Bytes of memory of the process. */
+const PROCESS_BYTES = 512 * 1024 * 1024;
+
 /** @throws Unavailable if no thread can start */
-function startMarkupWorker(): WorkerPort {
-  const url = new URL("./markup_worker.ts", import.meta.url);
-  return startThread(() => new Worker(url, { type: "module", name: "markup" }));
+function startMarkupThread(): WorkerPort {
+  return startThread(() => new Worker(WORKER, { type: "module", name: "markup" }));
+}
+
+/** @throws Unavailable if no process can start */
+function startMarkupProcess(computeMs: number): WorkerPort {
+  const memoryBytes = PROCESS_BYTES;
+  return startProcess({ worker: WORKER, read: [], write: [], memoryBytes, computeMs });
 }
 
 /** How long a failure is remembered, in milliseconds: load may have caused it. */

@@ -81,6 +81,8 @@ export interface HostingOptions extends NotificationDoors {
   /** Null if the server is alone. */
   readonly nodeLinks: NodeLinks | null;
   readonly space: FreeSpace;
+  /** Whether processes, and not threads, read repositories and markup. */
+  readonly startsProcesses?: boolean;
   readonly scheduler: Scheduler;
   readonly log: Log;
   /** Where work runs that one node does for all. */
@@ -240,13 +242,13 @@ export async function openHosting(
   options: HostingOptions,
   started: AsyncDisposableStack,
 ): Promise<Hosting> {
-  const { accounts, scheduler, log } = options;
+  const { accounts, scheduler, log, startsProcesses = false } = options;
   const feeds = new Feeds(options);
   started.defer(() => feeds.close());
   const work = await openWork(options, started);
   const { projects, repositories, claims, tickets, workspaces, reviews } = work;
   const uploads = await openUploads(options, work, started);
-  const markup = new Markup({ scheduler });
+  const markup = new Markup({ scheduler, startsProcesses });
   started.defer(() => markup.close());
   const texts = new ProjectTexts({ markup, repositories, accounts });
   const { store } = reviews;

@@ -49,6 +49,8 @@ export interface DaemonOptions {
   readonly environment?: (variable: string) => string | undefined;
   /** The clock and the timers; default: the process's. */
   readonly scheduler?: Scheduler;
+  /** Whether processes, and not threads, do what strangers can make heavy; default: threads. */
+  readonly startsProcesses?: boolean;
   /** What a guess at a password costs; default: what is safe. */
   readonly passwordCosts?: PasswordCosts;
 }

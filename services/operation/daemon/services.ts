@@ -93,7 +93,10 @@ export interface Services extends Messaging, NeedServices, Figures {
  * closes it.
  */
 export async function startServices(
-  options: Pick<DaemonOptions, "http" | "environment" | "logThreshold" | "startExamination">,
+  options: Pick<
+    DaemonOptions,
+    "http" | "environment" | "logThreshold" | "startExamination" | "startsProcesses"
+  >,
   stores: Stores,
   irc: IrcHost,
   started: AsyncDisposableStack,
@@ -107,7 +110,9 @@ export async function startServices(
   if (bridge !== null) started.defer(() => bridge.stop());
   irc.attach(bridge);
   const slots = makeSlots(config, people.agents);
-  const hosting = await openHosting({ ...hostingOptionsOf(stores, irc, bridge), slots }, started);
+  const { http = null, startsProcesses = false } = options;
+  const hostingOptions = { ...hostingOptionsOf(stores, irc, bridge), slots, startsProcesses };
+  const hosting = await openHosting(hostingOptions, started);
   // Both enter channels, and only now is known which of them are closed.
   people.virtualUsers.restore();
   bridge?.start();
@@ -121,7 +126,6 @@ export async function startServices(
   );
   const haltNotices = makeHaltNotices(stores, irc, bridge);
   started.defer(() => haltNotices.close());
-  const { http = null } = options;
   const figures = openFigures(stores, irc, { ...models, bridge, hosting, http }, started);
   const { status } = figures;
   const running = bridge === null ? null : await startBots(

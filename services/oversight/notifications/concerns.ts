@@ -315,6 +315,8 @@ const TEXTS = [...WORDING, COMMENT];
  */
 export class TicketConcerns {
   readonly #options: TicketConcernsOptions;
+  /** The ticket that was read last: changes that came together need it only once. */
+  #last: Ticket | null = null;
 
   constructor(options: TicketConcernsOptions) {
     this.#options = options;
@@ -344,10 +346,7 @@ export class TicketConcerns {
         ? []
         : [{ to: { key: claim.holder.key }, kind: "answer", from, text, about } as const];
     if (!hasText) return toHolder(changed);
-    const { comments, changes } = await this.#options.repositories.read(
-      project,
-      (repository) => repository.ticket(ticket),
-    );
+    const { comments, changes } = await this.#withChange(project, ticket, data.uuid);
     const { comment, text, mentions } = textsOf(changes, data.uuid);
     const said = `${from} commented on ${name}${excerpt(comment)}`;
     const entry = { from, text: said, about };
@@ -366,6 +365,14 @@ export class TicketConcerns {
       ...speakers.filter((one) => one !== "")
         .map((one): Concern => ({ ...entry, to: { name: one }, kind: "answer" })),
     ];
+  }
+
+  /** A ticket with its changes up to one of them at least. */
+  async #withChange(project: Project, id: string, change: string): Promise<Ticket> {
+    const last = this.#last;
+    if (last?.uuid === id && last.changes.some(({ uuid }) => uuid === change)) return last;
+    const { repositories } = this.#options;
+    return this.#last = await repositories.read(project, (repository) => repository.ticket(id));
   }
 
   /** The claim that holds the ticket now, if it did so before the change. */

@@ -103,6 +103,7 @@ export const createTag = operation({
   const uuid = await hosting.repositories.write(project, {
     caller,
     user: actorOf(access, undefined, accounts).name,
+    subject: null,
     write: async (repository, stamp) => {
       const { uuid } = await repository.resolveCheckin(checkin);
       await repository.tagCheckin({ ...stamp, name, checkin: uuid, message });

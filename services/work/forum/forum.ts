@@ -33,6 +33,7 @@ export class Forum {
     return this.#repositories.write(project, {
       caller,
       user: actor.name,
+      subject: null,
       write: async (repository, stamp) => {
         const uuid = await repository.post({ ...stamp, place: { title }, text, mimetype });
         return { uuid, thread: uuid };
@@ -55,6 +56,7 @@ export class Forum {
     return this.#repositories.write(project, {
       caller,
       user: actor.name,
+      subject: null,
       write: async (repository, stamp) => {
         const { inReplyTo, thread } = await placeOf(repository, id);
         const uuid = await repository.post({ ...stamp, place: { inReplyTo }, text, mimetype });

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import type { PooledRepository, Versions } from "../../engines/fossil/mod.ts";
 import { BoundedMap } from "../../kernel/bounded_map.ts";
+import { HeldBytes } from "../../kernel/held_bytes.ts";
+import { nextTurn } from "../../kernel/pieces.ts";
 import { stateOfFileNow } from "./file_states.ts";
 import type { Project } from "./records.ts";
 import type { RepositoryFiles } from "./repository_files.ts";
@@ -22,7 +24,8 @@ const TAG_DIGITS = 32;
 
 /** The result of a read of a repository. */
 export interface Answer {
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** A caller uses them, or holds them, before the next turn of the event loop. */
+  readonly content: HeldBytes;
   /** Strong entity tag (RFC 9110, 8.8.3), with its quotes. */
   readonly etag: string;
   /** Further headers of the response, such as the content type. */
@@ -30,8 +33,9 @@ export interface Answer {
 }
 
 /** A new answer. Without `etag`, its tag is a hash of its bytes. */
-export interface NewAnswer extends Partial<Omit<Answer, "bytes">> {
-  readonly bytes: Answer["bytes"];
+export interface NewAnswer extends Partial<Omit<Answer, "content">> {
+  /** Nobody else uses their buffer. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
   /** The answer may change although the repository does not, so it is not kept. */
   readonly isProvisional?: boolean;
 }
@@ -45,6 +49,7 @@ interface KeptAnswer {
   /** The state of the repository before the read began; null if the file's is enough until now. */
   readonly versions: Promise<Versions> | null;
   readonly answer: Promise<Answer>;
+  /** 0 while it is made. */
   readonly size: number;
 }
 
@@ -59,6 +64,7 @@ export class RepositoryAnswers {
     most: MAX_BYTES,
     mostOfOne: MAX_ANSWER_BYTES,
     weigh: ({ size }) => size,
+    onForgotten: letGo,
   });
   /** Which projects' repositories are asked for their state. */
   readonly #asked = new Map<Project["id"], AskedState>();
@@ -87,12 +93,12 @@ export class RepositoryAnswers {
     const versions = state === null || known !== undefined ? this.#versions(project) : null;
     while (known !== undefined && known.versions !== null && versions !== null) {
       const [before, now] = await Promise.all([known.versions, versions]);
-      if (before[dependence] === now[dependence]) {
+      // Another request may have begun a new answer meanwhile, or this one may be forgotten.
+      const newest = this.#kept.peek(whole);
+      if (newest === known && before[dependence] === now[dependence]) {
         known.state = state;
         return await known.answer;
       }
-      // Another request may have begun a new answer meanwhile.
-      const newest = this.#kept.peek(whole);
       known = newest === known ? undefined : newest;
     }
     const making = this.#files.use(project, make);
@@ -102,10 +108,13 @@ export class RepositoryAnswers {
     try {
       const [made] = await Promise.all([answer, versions]);
       const { isProvisional = false } = await making;
-      const size = whole.length + made.bytes.length + ENTRY_BYTES;
-      if (this.#kept.peek(whole)?.answer === answer) {
-        if (isProvisional) this.#kept.delete(whole);
-        else this.#kept.set(whole, { state, versions, answer, size });
+      const size = whole.length + made.content.length + ENTRY_BYTES;
+      const entry = { state, versions, answer, size };
+      const isNewest = this.#kept.peek(whole)?.answer === answer;
+      if (isNewest && !isProvisional) this.#kept.set(whole, entry);
+      else {
+        if (isNewest) this.#kept.delete(whole);
+        letGo(entry);
       }
       return made;
     } catch (error) {
@@ -116,8 +125,8 @@ export class RepositoryAnswers {
 
   /** Like {@link get}, for an answer in JSON (UTF-8): its value. */
   async value<Value>(...read: Parameters<RepositoryAnswers["get"]>): Promise<Value> {
-    const { bytes } = await this.get(...read);
-    return JSON.parse(new TextDecoder().decode(bytes));
+    const { content } = await this.get(...read);
+    return JSON.parse(new TextDecoder().decode(content.bytes));
   }
 
   /**
@@ -145,12 +154,26 @@ interface AskedState {
   next: Promise<Versions> | null;
 }
 
+/**
+ * Gives back the memory of an answer that is not kept, once those have it who wait for it. One that is
+ * forgotten while it is made is left to the collection of garbage.
+ */
+function letGo({ answer, size }: KeptAnswer): void {
+  if (size === 0) return;
+  // They go on in this turn, and those who send it hold it longer.
+  answer.then(async ({ content }) => {
+    await nextTurn();
+    content.letGo();
+  });
+}
+
 async function tagged({ bytes, etag, headers = {} }: NewAnswer): Promise<Answer> {
-  if (etag !== undefined) return { bytes, etag, headers };
+  const content = new HeldBytes(bytes);
+  if (etag !== undefined) return { content, etag, headers };
   const hash = createHash("sha256");
   for (let start = 0; start < bytes.length; start += HASH_STEP) {
-    if (start > 0) await new Promise((resolve) => setTimeout(resolve));
+    if (start > 0) await nextTurn();
     hash.update(bytes.subarray(start, start + HASH_STEP));
   }
-  return { bytes, etag: `"${hash.digest("hex").slice(0, TAG_DIGITS)}"`, headers };
+  return { content, etag: `"${hash.digest("hex").slice(0, TAG_DIGITS)}"`, headers };
 }

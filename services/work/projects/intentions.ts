@@ -9,16 +9,46 @@ import {
 import type { Origin } from "../../engines/events/mod.ts";
 import type { PooledRepository, ReceivedArtifact } from "../../engines/fossil/mod.ts";
 import type { Log } from "../../kernel/log.ts";
-import { newUlid } from "../../kernel/ulid.ts";
 import type { Project } from "./records.ts";
 
-/** Author and date of a write. The artifacts carry both, and are found by them after a crash. */
+/** Author and date of a write, and the mark by which its artifacts are found, also after a crash. */
 export interface Stamp {
   /** In place of the author, the mark of a push. */
   readonly user: string;
   /** Unix milliseconds; unique among the writes of this project. */
   readonly date: number;
+  /** The repository keeps it with what the write brings. */
+  readonly mark: string;
 }
+
+/**
+ * The stamp of a write.
+ *
+ * @param id a ULID, which is that of its intention
+ */
+export function stampOf(id: string, { user, date }: Omit<Stamp, "mark">): Stamp {
+  return { user, date, mark: `muster write ${id}` };
+}
+
+/**
+ * The stamp for a further operation of a write: no two transactions of a repository have one mark.
+ *
+ * @param count how many operations the write has made
+ */
+export function furtherStamp<Given extends Pick<Stamp, "mark">>(
+  stamp: Given,
+  count: number,
+): Given {
+  return { ...stamp, mark: `${stamp.mark} ${count}` };
+}
+
+/** The mark in a write's stamp, given that of any of its operations. */
+export function markOfWrite(mark: string | null): string | null {
+  return mark !== null && FURTHER.test(mark) ? mark.slice(0, mark.lastIndexOf(" ")) : mark;
+}
+
+/** The mark of a further operation. */
+const FURTHER = /^muster write \w+ \d+$/;
 
 /** A write whose outcome is known, as its kind of intention sees it. */
 export interface SettledWrite<Body> {
@@ -116,25 +146,28 @@ export class Intentions {
     return new Set(Array.from(this.#pending.values(), ({ projectId }) => projectId));
   }
 
-  /** Records a write before it begins. */
-  async record(intention: Omit<Pending, "id">, now: number): Promise<void> {
-    const pending: Pending = { ...intention, id: newUlid(now) };
+  /** Records writes before they begin. */
+  async record(intentions: readonly Pending[], now: number): Promise<void> {
+    if (intentions.length === 0) return;
+    const statements = intentions.map((pending) => this.#insertion(pending, now));
+    await this.#database.commit({ statements });
+  }
+
+  #insertion(pending: Pending, now: number): Statement {
     const { id, projectId, kind, stamp, origin, body } = pending;
-    await this.#database.commit({
-      statements: [statement(
-        this.#database.tables.insertInto("intentions").values({
-          id,
-          project_id: projectId,
-          kind,
-          author: stamp.user,
-          date: stamp.date,
-          origin: JSON.stringify(origin),
-          body: JSON.stringify(body),
-          created_at: now,
-        }),
-        { committed: () => void this.#pending.set(id, pending) },
-      )],
-    });
+    return statement(
+      this.#database.tables.insertInto("intentions").values({
+        id,
+        project_id: projectId,
+        kind,
+        author: stamp.user,
+        date: stamp.date,
+        origin: JSON.stringify(origin),
+        body: JSON.stringify(body),
+        created_at: now,
+      }),
+      { committed: () => void this.#pending.set(id, pending) },
+    );
   }
 
   /** The changes of the app database that follow from the outcome of a write. */
@@ -173,5 +206,6 @@ export class Intentions {
 function pendingOf(row: Selectable<Tables["intentions"]>): Pending {
   const { id, project_id: projectId, kind, author: user, date } = row;
   const origin: Origin = JSON.parse(row.origin);
-  return { id, projectId, kind, stamp: { user, date }, origin, body: JSON.parse(row.body) };
+  const stamp = stampOf(id, { user, date });
+  return { id, projectId, kind, stamp, origin, body: JSON.parse(row.body) };
 }

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { type Database, statement } from "../../engines/database/mod.ts";
+import { type Database, type Statement, statement } from "../../engines/database/mod.ts";
 import { InsufficientStorage } from "../../kernel/errors.ts";
 import type { Principal, QuotaFigures } from "../../people/identity/mod.ts";
 import { BoundedMap } from "../../kernel/bounded_map.ts";
@@ -29,8 +29,8 @@ interface Sum {
 
 /**
  * Bounds the bytes of each repository (artifacts, unversioned files and releases), and of what one
- * caller stores in all of them. A write that begins below a bound is done, so a bound is exceeded by
- * one request at most. What a removed project took counts no more.
+ * caller stores in all of them. A write that begins below a bound is done, so a bound is exceeded at
+ * most by the requests that are written together. What a removed project took counts no more.
  */
 export class StorageQuotas {
   readonly #options: StorageQuotasOptions;
@@ -108,28 +108,48 @@ export class StorageQuotas {
     }
   }
 
-  /** Notes the bytes of a repository after a write of a caller. */
-  note({ id: project_id }: Pick<Project, "id">, principal: Principal | null, size: number): void {
+  /**
+   * Notes the bytes of a repository after writes.
+   *
+   * @param writers who wrote, and how many bytes each sent: what the repository grew is theirs in
+   * this proportion
+   */
+  note(
+    { id: project_id }: Pick<Project, "id">,
+    writers: readonly { readonly principal: Principal | null; readonly sent: number }[],
+    size: number,
+  ): void {
     const before = this.#sizes.get(project_id);
     this.#sizes.set(project_id, size);
-    const key = principal === null ? null : keyOf(principal);
-    if (before === undefined || size <= before || key === null) return;
-    const bytes = size - before;
-    const sum = this.#sums.get(key);
+    if (before === undefined || size <= before) return;
+    const sent = writers.reduce((sum, writer) => sum + writer.sent, 0);
+    const shares = new Map<string, number>();
+    for (const writer of writers) {
+      const key = writer.principal === null ? null : keyOf(writer.principal);
+      if (key === null) continue;
+      const part = sent === 0 ? 1 / writers.length : writer.sent / sent;
+      shares.set(key, (shares.get(key) ?? 0) + part);
+    }
+    const statements = [...shares].map(([key, part]) =>
+      this.#addition(project_id, key, Math.round((size - before) * part))
+    );
+    if (statements.length === 0) return;
+    this.#options.database.commitLater({ statements }).catch((error) => {
+      this.#options.log.warn("What callers stored is not counted", { error });
+    });
+  }
+
+  #addition(project_id: string, actor_key: string, bytes: number): Statement {
+    const sum = this.#sums.get(actor_key);
     if (sum !== undefined) sum.bytes += bytes;
-    const addition = this.#options.database.tables.insertInto("stored_bytes")
-      .values({ project_id, actor_key: key, bytes })
-      .onConflict((conflict) =>
-        conflict.columns(["project_id", "actor_key"])
-          .doUpdateSet({ bytes: sql<number>`stored_bytes.bytes + excluded.bytes` })
-      );
-    this.#options.database.commitLater({ statements: [statement(addition)] })
-      .catch((error) => {
-        this.#options.log.warn("What a caller stored is not counted", {
-          name: principal?.name,
-          error,
-        });
-      });
+    return statement(
+      this.#options.database.tables.insertInto("stored_bytes")
+        .values({ project_id, actor_key, bytes })
+        .onConflict((conflict) =>
+          conflict.columns(["project_id", "actor_key"])
+            .doUpdateSet({ bytes: sql<number>`stored_bytes.bytes + excluded.bytes` })
+        ),
+    );
   }
 
   /** Forgets the size of a repository that is removed, or comes from elsewhere. */

@@ -2,7 +2,7 @@ import type { Change, NewEvent } from "../../engines/database/mod.ts";
 import type { Origin } from "../../engines/events/mod.ts";
 import type { ReceivedArtifact } from "../../engines/fossil/mod.ts";
 import { foreignOrigin } from "./events.ts";
-import type { Pending } from "./intentions.ts";
+import { markOfWrite, type Pending } from "./intentions.ts";
 import type { Project } from "./records.ts";
 import { newUlid } from "../../kernel/ulid.ts";
 
@@ -24,19 +24,20 @@ export interface Reception {
 /** Returns changes of the app database for new artifacts in a repository. */
 export type ReceptionObserver = (reception: Reception) => Change | Promise<Change>;
 
-/** A write of this service, which its user and date tell apart. */
+/** A write of this service, which its mark tells apart. */
 export type OwnWrite = Pick<Pending, "stamp" | "origin">;
 
 /**
  * Who caused the artifacts of a reception.
  *
- * @param own the write that this process is making; null if it makes none
+ * @param own the writes that this process is making
  */
 export function causesOf(
-  own: OwnWrite | null,
+  own: readonly OwnWrite[],
   pending: readonly OwnWrite[],
 ): Pick<Reception, "originOf" | "isOwn"> {
-  const writes = own === null ? pending : [...pending, own];
+  const writes = new Map<string | null, OwnWrite>();
+  for (const write of [...pending, ...own]) writes.set(write.stamp.mark, write);
   const pushers = new Map<string | null, Origin | null>();
   const pusherOf = ({ mark }: ReceivedArtifact) => {
     const known = pushers.get(mark);
@@ -45,14 +46,15 @@ export function causesOf(
     pushers.set(mark, pusher);
     return pusher;
   };
-  const writerOf = (artifact: ReceivedArtifact) => writes.find((write) => isBy(artifact, write));
+  const writerOf = ({ mark }: ReceivedArtifact) => writes.get(markOfWrite(mark));
   return {
     isOwn: (artifact) => artifact.mark === null && writerOf(artifact) !== undefined,
     originOf: (artifact) =>
-      pusherOf(artifact) ?? writerOf(artifact)?.origin ?? foreignOrigin(artifact.user),
+      writerOf(artifact)?.origin ?? pusherOf(artifact) ?? foreignOrigin(artifact.user),
   };
 }
 
+<<<<<<< HEAD
 /**
  * Whether a write left this artifact. The engine may date it later than the stamp. What a push brings
  * has users and dates of its own, and a mark by which it is found.
@@ -61,6 +63,8 @@ export function isBy({ user, date, mark }: ReceivedArtifact, { stamp }: OwnWrite
   return mark === null ? user === stamp.user && date >= stamp.date : mark === stamp.user;
 }
 
+=======
+>>>>>>> gitdoor
 const PREFIX = "muster:";
 
 /**

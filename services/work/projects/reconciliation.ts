@@ -1,9 +1,9 @@
 import type { Change } from "../../engines/database/mod.ts";
-import type { ReceivedArtifact, RepositoryPlace } from "../../engines/fossil/mod.ts";
+import type { Received } from "../../engines/fossil/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { artifactEvent } from "./events.ts";
-import type { Intentions } from "./intentions.ts";
-import { causesOf, isBy, type OwnWrite, type ReceptionObserver } from "./reception.ts";
+import { type Intentions, markOfWrite } from "./intentions.ts";
+import { causesOf, type OwnWrite, type ReceptionObserver } from "./reception.ts";
 import type { ReceivedPlaces } from "./received_places.ts";
 import type { Project } from "./records.ts";
 import type { RepositoryFiles } from "./repository_files.ts";
@@ -41,14 +41,20 @@ export class Reconciliation {
    * Settles the project's intentions, and appends the events of new artifacts. Call it while nothing
    * else is written to the project.
    *
-   * @param own the write that this process has just made; null if it made none
+   * @param own the writes that this process has just made
+   * @param first what came since the project's place, if that is known; null to ask
    * @returns the bytes of the repository
    */
-  async settle(project: Project, own: OwnWrite | null): Promise<number> {
+  async settle(
+    project: Project,
+    own: readonly OwnWrite[] = [],
+    first: Received | null = null,
+  ): Promise<number> {
     const { files, places } = this.#options;
-    for (;;) {
+    for (let known = first;; known = null) {
       const after = places.of(project) ?? null;
-      const received = await files.use(project, (repository) => repository.received({ after }));
+      const received = known ??
+        await files.use(project, (repository) => repository.received({ after }));
       await this.#settleUpTo(project, received, own);
       if (!received.more) return received.bytes;
     }
@@ -56,12 +62,8 @@ export class Reconciliation {
 
   async #settleUpTo(
     project: Project,
-    { artifacts, place, more }: {
-      readonly artifacts: readonly ReceivedArtifact[];
-      readonly place: RepositoryPlace;
-      readonly more: boolean;
-    },
-    own: OwnWrite | null,
+    { artifacts, place, more }: Received,
+    own: readonly OwnWrite[],
   ): Promise<void> {
     const { files, intentions, places, scheduler } = this.#options;
     const now = scheduler.now();
@@ -77,7 +79,7 @@ export class Reconciliation {
       project,
       (repository) =>
         Promise.all(pending.flatMap((write) => {
-          const left = artifacts.filter((artifact) => isBy(artifact, write));
+          const left = artifacts.filter(({ mark }) => markOfWrite(mark) === write.stamp.mark);
           if (more && left.length === 0) return [];
           return [intentions.outcome(write, { project, repository, artifacts: left, now })];
         })),

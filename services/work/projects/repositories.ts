@@ -8,7 +8,6 @@ import type {
   PooledRepository,
   PoolLoad,
 } from "../../engines/fossil/mod.ts";
-import { startThread } from "../../kernel/worker_pool.ts";
 import { type Caller, originOf } from "../../people/identity/mod.ts";
 import { Semaphore } from "../../kernel/semaphore.ts";
 import type { Log } from "../../kernel/log.ts";
@@ -20,24 +19,47 @@ import { RepositoryArchives } from "./archives.ts";
 import { RepositoryDownloads } from "./downloads.ts";
 import { projectEvent } from "./events.ts";
 import type { ProjectHomes } from "./homes.ts";
+<<<<<<< HEAD
 import { type Intended, Intentions, type Stamp } from "./intentions.ts";
+=======
+import {
+  Intentions,
+  type Pending,
+  type RegisteredKind,
+  type Stamp,
+  stampOf,
+} from "./intentions.ts";
+import {
+  JointRepository,
+  MAX_WAITING,
+  type Subject,
+  tooManyWait,
+  WaitingWrites,
+  type WriteGroup,
+} from "./joint_writes.ts";
+>>>>>>> gitdoor
 import { OlderCopies } from "./older_copies.ts";
 import { StorageQuotas } from "./quotas.ts";
-import { markOf, type ReceptionObserver } from "./reception.ts";
+import { markOf, type OwnWrite, type ReceptionObserver } from "./reception.ts";
 import { ReceivedPlaces } from "./received_places.ts";
 import type { Project } from "./records.ts";
-import { type ImportSource, RepositoryFiles } from "./repository_files.ts";
+import { type ImportSource, RepositoryFiles, translated } from "./repository_files.ts";
 import { Reconciliation } from "./reconciliation.ts";
 import { Takeovers } from "./takeovers.ts";
 import { BoundedMap } from "../../kernel/bounded_map.ts";
 import { stateOfFileNow } from "./file_states.ts";
-import { RepositoryPool, searchIndexPath } from "../../engines/fossil/front/mod.ts";
+import { newUlid } from "../../kernel/ulid.ts";
+import {
+  RepositoryPool,
+  repositoryProcesses,
+  searchIndexPath,
+} from "../../engines/fossil/front/mod.ts";
 
 /** The writes of one project: one at a time, and so many that wait. */
 const WRITES = {
   permitsPerKey: 1,
-  maxWaitingPerKey: 1000,
-  refusal: () => new Unavailable("Too many changes are waiting for this project"),
+  maxWaitingPerKey: MAX_WAITING,
+  refusal: tooManyWait,
 };
 
 export interface ProjectRepositoriesOptions {
@@ -50,6 +72,8 @@ export interface ProjectRepositoriesOptions {
   /** Bounds of what is stored, in bytes; 0 for none. */
   readonly quotas: { readonly projectBytes: number; readonly accountBytes: number };
   readonly pool?: RepositoryPool;
+  /** Whether repositories are read and written by processes, and not by threads. */
+  readonly startsProcesses?: boolean;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -63,14 +87,38 @@ export interface RepositoryWrite<Body, Result> {
   /** The user of the artifacts; by default the caller. */
   readonly user?: string;
   /** The changes of the app database in the same step; see `Intentions`. */
+<<<<<<< HEAD
   readonly intention?: Intended<Body>;
+=======
+  readonly intention?: { readonly kind: RegisteredKind<Body>; readonly body: Body };
+  /**
+   * What it is about, such as one page, if it reads and changes nothing else; null if the engine
+   * alone judges it, by what it finds when it writes. Such writes share a transaction if they wait at
+   * the same time and are about different things. Absent for a write that must run alone.
+   */
+  readonly subject?: string | null;
+>>>>>>> gitdoor
   /** Bytes that are known to come; null if the write makes room, which is allowed beyond a quota. */
   readonly coming?: number | null;
   /**
-   * Writes in one operation of the pool, which is one transaction, with the author and date of
-   * `stamp`.
+   * Writes in one operation of the pool, which is one transaction or a part of one, with the author,
+   * date and mark of `stamp`.
    */
   write(repository: PooledRepository, stamp: Stamp): Promise<Result>;
+}
+
+/** A write that waits for its turn. */
+interface WaitingWrite extends Subject {
+  readonly write: RepositoryWrite<unknown, unknown>;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** A write whose turn has come. */
+interface StampedWrite extends OwnWrite {
+  readonly waiting: WaitingWrite;
+  /** Its intention; null if it has none. */
+  readonly pending: Pending | null;
 }
 
 /**
@@ -97,13 +145,14 @@ export class ProjectRepositories {
   readonly #halts: HaltCheck;
   /** One write of a project at a time, and one making or removal of a slug. */
   readonly #turns = new Semaphore(WRITES);
+  readonly #waiting = new WaitingWrites<WaitingWrite>();
   readonly places: ReceivedPlaces;
   readonly takeovers: Takeovers;
   readonly #reconciliation: Reconciliation;
   readonly #lastDates = new Map<string, number>();
 
   private constructor(options: ProjectRepositoriesOptions) {
-    this.#pool = options.pool ?? openPool(options.log);
+    this.#pool = options.pool ?? openPool(options);
     this.homes = options.homes;
     this.places = new ReceivedPlaces(options.database, options.homes.self);
     this.#copies = new OlderCopies({
@@ -173,37 +222,123 @@ export class ProjectRepositories {
 
   /**
    * Writes to a project's repository: records the intention, writes, and settles, so that state and
-   * events are one transaction. Writes to one project run one after the other.
+   * events are one transaction. Writes to one project run one after the other, or together with those
+   * that wait at the same time, see {@link RepositoryWrite.subject}; each is refused by itself.
    *
    * @throws ServiceError in place of the engine's errors; then nothing was written
    * @throws Unavailable if the outcome is unknown; it is settled later
    * @throws Halted if the caller is a halted agent
    * @throws InsufficientStorage if the project or the caller has stored as much as it may
    */
-  async write<Body, Result>(
-    project: Project,
-    { caller, user, intention, coming = 0, write }: RepositoryWrite<Body, Result>,
-  ): Promise<Result> {
-    using _turn = await this.#turnOf(project, caller);
-    this.files.requireInPlace(project);
-    if (coming !== null) await this.requireRoom(project, caller, coming);
-    const origin = originOf(caller);
-    const stamp = { user: user ?? caller.principal.name, date: this.#nextDate(project.id) };
-    if (intention !== undefined) {
-      const { kind: { name: kind }, body } = intention;
-      const now = this.#scheduler.now();
-      await this.intentions.record({ projectId: project.id, kind, stamp, origin, body }, now);
-    }
-    const writing = this.files.use(project, (repository) => write(repository, stamp));
-    const isWritten = await writing.then(() => true, () => false);
+  write<Body, Result>(project: Project, write: RepositoryWrite<Body, Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const { subject } = write;
+      const waiting = { subject, write, resolve, reject } as WaitingWrite;
+      const group = this.#waiting.add(project.id, waiting);
+      if (group !== null) void this.#writeInTurn(project, group);
+    });
+  }
+
+  /** Makes the writes of a group when its turn has come. Never rejects. */
+  async #writeInTurn(project: Project, group: WriteGroup<WaitingWrite>): Promise<void> {
     try {
-      const bytes = await this.#reconciliation.settle(project, { stamp, origin });
-      this.quotas.note(project, caller.principal, bytes);
+      using _turn = await this.#turns.acquire(project.id).finally(() =>
+        this.#waiting.take(project.id, group)
+      );
+      await this.#writeTogether(project, group.writes);
     } catch (error) {
-      if (isWritten) throw error;
-      this.#log.error("A failed write is not settled yet", { slug: project.slug, error });
+      for (const { reject } of group.writes) reject(error);
     }
-    return await writing;
+  }
+
+  async #writeTogether(project: Project, group: readonly WaitingWrite[]): Promise<void> {
+    this.homes.requireTaken(project);
+    this.files.requireInPlace(project);
+    const isAdmitted = await Promise.all(group.map((waiting) => this.#admit(project, waiting)));
+    const writes = group.filter((_, index) => isAdmitted[index])
+      .map((waiting) => this.#stamp(project, waiting));
+    if (writes.length === 0) return;
+    const intentions = writes.flatMap(({ pending }) => pending ?? []);
+    await this.intentions.record(intentions, this.#scheduler.now());
+    const { outcomes, joint } = await this.#makeTogether(project, writes);
+    if (intentions.length > 0 || joint?.hasWritten !== false) {
+      try {
+        const received = joint?.received ?? null;
+        const bytes = await this.#reconciliation.settle(project, writes, received);
+        const writers = writes.map(({ waiting: { write: { caller: { principal } } } }, index) => (
+          { principal, sent: joint?.sent[index] ?? 0 }
+        ));
+        this.quotas.note(project, writers, bytes);
+      } catch (error) {
+        for (const [index, { waiting: { reject } }] of writes.entries()) {
+          if (outcomes[index]?.status === "fulfilled") reject(error);
+        }
+        this.#log.error("Writes are not settled yet", { slug: project.slug, error });
+      }
+    }
+    for (const [index, { waiting: { resolve, reject } }] of writes.entries()) {
+      const outcome = outcomes[index];
+      if (outcome?.status === "fulfilled") resolve(outcome.value);
+      else reject(outcome?.reason);
+    }
+  }
+
+  /** Checks what a write needs besides its own checks. Returns whether it may go on. */
+  async #admit(
+    project: Project,
+    { write: { caller, coming = 0 }, reject }: WaitingWrite,
+  ): Promise<boolean> {
+    try {
+      await this.#confirm(caller);
+      if (coming !== null) await this.requireRoom(project, caller, coming);
+      return true;
+    } catch (error) {
+      reject(error);
+      return false;
+    }
+  }
+
+  #stamp(project: Project, waiting: WaitingWrite): StampedWrite {
+    const { caller, user, intention } = waiting.write;
+    const origin = originOf(caller);
+    const id = newUlid(this.#scheduler.now());
+    const date = this.#nextDate(project.id);
+    const stamp = stampOf(id, { user: user ?? caller.principal.name, date });
+    const pending = intention === undefined ? null : {
+      id,
+      projectId: project.id,
+      kind: intention.kind.name,
+      stamp,
+      origin,
+      body: intention.body,
+    };
+    return { waiting, stamp, origin, pending };
+  }
+
+  /** Makes writes; the outcome of each has a service error in place of the engine's. */
+  async #makeTogether(
+    project: Project,
+    writes: readonly StampedWrite[],
+  ): Promise<{
+    readonly outcomes: readonly PromiseSettledResult<unknown>[];
+    readonly joint: JointRepository | null;
+  }> {
+    const after = this.places.of(project) ?? null;
+    let joint: JointRepository | null = null;
+    try {
+      const outcomes = await this.files.use(project, (repository) => {
+        const shared = new JointRepository(repository, writes.length, after);
+        joint = shared;
+        return Promise.allSettled(
+          writes.map(({ waiting: { write }, stamp }, index) =>
+            translated(() => shared.use(index, (own) => write.write(own, stamp)))
+          ),
+        );
+      });
+      return { outcomes, joint };
+    } catch (reason) {
+      return { outcomes: writes.map(() => ({ status: "rejected", reason })), joint };
+    }
   }
 
   /**
@@ -234,11 +369,18 @@ export class ProjectRepositories {
     const receiving = this.files.use(project, (repository) => push(repository, mark, intend));
     const isReceived = await receiving.then(({ receipt }) => receipt !== null, () => false);
     // Unversioned files leave no receipt.
+<<<<<<< HEAD
     const bytes = isReceived || isIntended
       ? await this.#reconciliation.settle(project, null)
       : await receiving.then(() => this.#bytesOf(project));
     const result = await receiving;
     this.quotas.note(project, caller?.principal ?? null, bytes);
+=======
+    const bytes = result.receipt === null
+      ? await this.#bytesOf(project)
+      : await this.#reconciliation.settle(project);
+    this.quotas.note(project, [{ principal: caller?.principal ?? null, sent: 1 }], bytes);
+>>>>>>> gitdoor
     return result;
   }
 
@@ -288,7 +430,7 @@ export class ProjectRepositories {
    */
   async catchUp(project: Project): Promise<void> {
     using _turn = await this.#turnOf(project, null);
-    await this.#reconciliation.settle(project, null);
+    await this.#reconciliation.settle(project);
   }
 
   /**
@@ -348,7 +490,7 @@ export class ProjectRepositories {
    */
   handOver(project: Project, caller: Caller, task: () => Promise<void>): Promise<void> {
     return this.exclusively(project, caller, async () => {
-      await this.#reconciliation.settle(project, null);
+      await this.#reconciliation.settle(project);
       await task();
     });
   }
@@ -469,16 +611,22 @@ export class ProjectRepositories {
 
   /** Waits until nothing is written to a project, and checks that the caller may still write then. */
   async #turnOf(project: Pick<Project, "id">, caller: Caller | null): Promise<Disposable> {
+    this.#waiting.close(project.id);
     const turn = await this.#turns.acquire(project.id);
     try {
-      if (caller !== null) this.#halts.requireGoing(caller.principal);
-      await caller?.confirm?.();
+      if (caller !== null) await this.#confirm(caller);
       this.homes.requireTaken(project);
       return turn;
     } catch (error) {
       turn[Symbol.dispose]();
       throw error;
     }
+  }
+
+  /** @throws if the caller is halted, or may not write any more */
+  async #confirm(caller: Caller): Promise<void> {
+    this.#halts.requireGoing(caller.principal);
+    await caller.confirm?.();
   }
 
   async #bytesOf(project: Project): Promise<number> {
@@ -581,9 +729,9 @@ class SearchIndexes {
 export const MAX_KEPT_PACK = 1024 * 1024 * 1024;
 
 /** Opens a pool that logs what does not end in time. */
-function openPool(log: Log): RepositoryPool {
+function openPool({ folder, startsProcesses, log }: ProjectRepositoriesOptions): RepositoryPool {
   return new RepositoryPool({
-    startThread,
+    ...startsProcesses === true && { startWorker: repositoryProcesses(folder) },
     onStuck: (call) =>
       log.warn("A call of a repository did not end in time; its worker is ended", { ...call }),
   });

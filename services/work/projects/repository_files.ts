@@ -440,7 +440,8 @@ export class RepositoryFiles {
   }
 }
 
-async function translated<T>(work: () => Promise<T>): Promise<T> {
+/** @throws ServiceError in place of the engine's errors */
+export async function translated<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -1,19 +1,16 @@
-import { fileURLToPath } from "node:url";
 import { Forbidden, Invalid, TimedOut, TooMany, Unavailable } from "../../kernel/errors.ts";
 import {
   longestFor,
-  MAX_LINE,
-  QUERY_COMMAND,
+  QUERY_WORKER,
   type QueryAnswer,
   type QueryLimits,
   type QueryRequest,
   type QueryResult,
 } from "../../engines/fossil/sql/mod.ts";
 import { type Caller, isOverseer, quotaFor } from "../../people/identity/mod.ts";
-import { ProcessPort } from "../../kernel/process_port.ts";
+import { startProcess } from "../../kernel/process_port.ts";
 import { Semaphore } from "../../kernel/semaphore.ts";
 import type { Log } from "../../kernel/log.ts";
-import { ownProgram } from "../../kernel/version.ts";
 import { WorkerPool, type WorkerPort } from "../../kernel/worker_pool.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
@@ -45,7 +42,7 @@ interface SqlQueriesOptions {
   readonly scheduler: Scheduler;
   readonly log: Log;
   /** Starts the process that queries a file; default: this program, started again. */
-  readonly start?: (repository: string) => WorkerPort;
+  readonly start?: (repository: string, limits: QueryLimits) => WorkerPort;
   /** What one statement may cost; default: {@link QUERY_LIMITS}. */
   readonly limits?: QueryLimits;
 }
@@ -132,7 +129,7 @@ export class SqlQueries {
     const { limits = QUERY_LIMITS } = this.#options;
     const path = repositories.files.pathOf(project);
     const pool = new WorkerPool<QueryRequest, QueryAnswer>({
-      start: () => this.#startOrExplain(() => start(path)),
+      start: () => this.#startOrExplain(() => start(path, limits)),
       cancelEnds: true,
       full: tooMany,
       lost: () => {
@@ -191,54 +188,24 @@ function rowsOf(answer: QueryAnswer): QueryResult {
   }
 }
 
-/** Where the process begins if muster runs from the tree. */
-const MAIN = new URL("../../engines/fossil/sql/query_main.ts", import.meta.url);
-/** What its thread imports: its folder, and the protocol. */
-const MODULES = [".", "../../../kernel/serve_calls.ts"].map((path) => new URL(path, MAIN));
+/** Bytes of the process: what SQLite may hold, an answer of a few megabytes, and the program itself. */
+const PROCESS_BYTES = 512 * 1024 * 1024;
 
-/** Megabytes of JavaScript's memory: an answer is at most a few. */
-const HEAP_MEGABYTES = 128;
-
-/** What Deno needs to find its folder and a place for temporary files. */
-const ENVIRONMENT = ["DENO_DIR", "HOME", "TMPDIR", "XDG_CACHE_HOME"];
+/** How much nicer than muster it is: it gets what the server leaves over. */
+const NICER = 10;
 
 /**
- * Starts this program again, with a hidden command. From the tree, the new process may only read
- * the repository and its own modules.
+ * Starts a process that may only read the repository.
  *
- * @throws {Deno.errors.NotCapable} This process may not start others.
+ * @throws {Unavailable} This process may not start others.
  */
-function startQuery(repository: string): WorkerPort {
-  const process = new Deno.Command(ownProgram(), {
-    args: Deno.build.standalone ? [QUERY_COMMAND] : treeArguments(repository),
-    clearEnv: true,
-    env: Object.fromEntries(
-      ENVIRONMENT.flatMap((name) => {
-        const value = Deno.env.get(name);
-        return value === undefined ? [] : [[name, value]];
-      }),
-    ),
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "null",
-  }).spawn();
-  return new ProcessPort(process, MAX_LINE);
-}
-
-function treeArguments(repository: string): string[] {
-  const files = [repository, `${repository}-wal`, `${repository}-shm`];
-  const readable = [...files, ...MODULES.map((url) => fileURLToPath(url))].map((path) =>
-    path.replaceAll(",", ",,")
-  );
-  return [
-    "run",
-    "--quiet",
-    "--no-config",
-    "--no-prompt",
-    "--no-remote",
-    "--allow-sys",
-    `--allow-read=${readable.join()}`,
-    `--v8-flags=--max-old-space-size=${HEAP_MEGABYTES}`,
-    fileURLToPath(MAIN),
-  ];
+function startQuery(repository: string, { milliseconds }: QueryLimits): WorkerPort {
+  return startProcess({
+    worker: QUERY_WORKER,
+    read: [repository, `${repository}-wal`, `${repository}-shm`],
+    write: [],
+    memoryBytes: PROCESS_BYTES,
+    computeMs: milliseconds,
+    nicer: NICER,
+  });
 }

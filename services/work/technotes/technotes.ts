@@ -35,13 +35,13 @@ export class Technotes {
     return this.#repositories.write(project, {
       caller,
       user: actor.name,
-      write: async (repository, stamp) => {
+      subject: null,
+      write: (repository, stamp) => {
         const content = fieldsOf({
           ...asked,
           timestamp: timestamp ?? new Date(stamp.date).toISOString(),
         });
-        const { id } = await repository.changeTechnote({ ...stamp, ...content });
-        return await repository.technote({ id });
+        return repository.saveTechnote({ ...stamp, ...content });
       },
     });
   }
@@ -60,6 +60,8 @@ export class Technotes {
     return this.#repositories.write(project, {
       caller,
       user: actor.name,
+      // A prefix may name it.
+      subject: "technotes",
       write: async (repository, stamp) => {
         const note = await repository.technote({ id });
         if (parent !== undefined && !note.uuid.startsWith(parent.toLowerCase())) {
@@ -69,8 +71,7 @@ export class Technotes {
         const after = fieldsOf(merged(note, change));
         if (JSON.stringify(before) === JSON.stringify(after)) return note;
         const basedOn = note.uuid;
-        await repository.changeTechnote({ ...stamp, ...after, id: note.id, basedOn });
-        return await repository.technote({ id: note.id });
+        return await repository.saveTechnote({ ...stamp, ...after, id: note.id, basedOn });
       },
     });
   }

@@ -7,7 +7,7 @@ import type { Actor, Project, ProjectRepositories, RegisteredKind } from "../pro
 import type { Claims } from "./claims.ts";
 import { type Claim, claimRefusal, isResult, refusalOf, type TicketWriter } from "./records.ts";
 import type { SubmittedWork } from "./schemas.ts";
-import { commentFields, setting } from "./ticket_fields.ts";
+import { setting } from "./ticket_fields.ts";
 import type { Tickets } from "./tickets.ts";
 
 /** Work to submit. */
@@ -122,16 +122,14 @@ export class Submissions {
       intention: { kind: this.#kind, body },
       write: async (repository, stamp) => {
         await this.#requireClaim(project, ticket.uuid, writer);
-        const columns = await repository.ticketFields();
-        const comment = commentOf(body);
-        const user = actor.name;
-        const fields = [
-          ...(columns.ticket.includes("status") ? setting({ status: "Review" }) : []),
-          ...(comment === ""
-            ? []
-            : commentFields(columns, { comment, mimetype: "text/x-markdown", user })),
-        ];
-        return await repository.changeTicket({ ...stamp, ticket: ticket.uuid, fields });
+        const text = commentOf(body);
+        return await repository.changeTicket({
+          ...stamp,
+          ticket: ticket.uuid,
+          fields: [],
+          optional: setting({ status: "Review" }),
+          ...(text === "" ? {} : { comment: { text, mimetype: "text/x-markdown" } }),
+        });
       },
     });
     const answer = Object.assign({}, ...prepared.map((part) => part?.answer ?? {}));

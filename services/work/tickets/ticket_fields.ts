@@ -20,42 +20,16 @@ export function setting(values: Readonly<Record<string, string | undefined>>): F
 }
 
 /**
- * The fields of a comment, as the `fossil` program writes them. Old repositories have no fields for
- * comments; there, the comment is appended to the description.
- */
-export function commentFields(
-  { ticket, change }: TicketFields,
-  { comment, mimetype = "text/plain", user }: {
-    readonly comment: string;
-    readonly mimetype?: string;
-    readonly user: string;
-  },
-): Field[] {
-  if (change.includes("icomment") || ticket.includes("icomment")) {
-    const values = { icomment: comment, mimetype, login: user };
-    return setting(values).filter(({ name }) => change.includes(name) || ticket.includes(name));
-  }
-  return [{ name: "comment", value: `\n\n${user}: ${comment}`, append: true }];
-}
-
-/** A decimal number, or nothing. */
-const NUMBER = /^(?:[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)?$/i;
-
-/**
- * Checks fields that a request sets.
+ * Checks that the repository's tickets have the fields that a request sets.
  *
- * @throws Invalid if the repository's tickets lack one, or a custom field of numbers gets a text
+ * @throws Invalid
  */
-export function checkFields(
+export function requireFields(
   fields: readonly Field[],
-  { ticket, change, custom }: TicketFields,
+  { ticket, change }: Pick<TicketFields, "ticket" | "change">,
 ): void {
-  for (const { name, value } of fields) {
+  for (const { name } of fields) {
     if (!ticket.includes(name) && !change.includes(name)) throw unknownField(name);
-    const type = custom.find((field) => field.name === name)?.type;
-    if (type === "number" && !NUMBER.test(value)) {
-      throw new Invalid(`The field "${name}" takes a number, such as "3" or "2.5"`);
-    }
   }
 }
 

@@ -3,14 +3,19 @@ import type {
   PooledRepository,
   Ticket,
   TicketComment,
-  TicketFields,
   TicketRef,
 } from "../../engines/fossil/mod.ts";
-import type { Project, ProjectRepositories, RepositoryWrite, Stamp } from "../projects/mod.ts";
+import {
+  type Project,
+  type ProjectRepositories,
+  type RepositoryWrite,
+  serviceErrorOf,
+  type Stamp,
+} from "../projects/mod.ts";
 import type { Claims } from "./claims.ts";
 import { type ClaimView, isoOf, type TicketWriter, viewOfClaim } from "./records.ts";
 import type { NewComment, NewTicket, TicketEdit } from "./schemas.ts";
-import { checkFields, commentFields, type Field, setting } from "./ticket_fields.ts";
+import { type Field, requireFields, setting } from "./ticket_fields.ts";
 
 export interface TicketsOptions {
   readonly repositories: ProjectRepositories;
@@ -73,30 +78,24 @@ export class Tickets {
       "Ticket not found",
       (repository) => hasChanges ? repository.ticket(id) : repository.ticketItself(id),
     );
-    const claim = this.#claims.active(project, ticket.uuid);
-    const strikes = this.#claims.strikes(project, ticket.uuid);
-    return Object.assign(ticket, { claim: claim === null ? null : viewOfClaim(claim), strikes });
+    return this.#viewOf(project, ticket);
   }
 
   /** @throws Invalid if the project's tickets lack a field, or a field of numbers gets a text */
   async create(
     project: Project,
-    { title, comment, fields = {}, ...words }: NewTicket,
+    { title, comment, fields: custom = {}, ...words }: NewTicket,
     { caller, actor }: TicketWriter,
   ): Promise<TicketView> {
-    const { ticket } = await this.#repositories.write(project, {
+    const fields = setting(withoutEmpty({ title, comment, ...words, ...custom }));
+    const optional = setting({ status: "Open" });
+    const write = this.#repositories.write(project, {
       caller,
       user: actor.name,
-      write: async (repository, stamp) => {
-        const columns = await repository.ticketFields();
-        const given = { title, comment, ...words, ...fields };
-        const defaults = columns.ticket.includes("status") ? { status: "Open" } : {};
-        const values = setting(Object.assign(defaults, withoutEmpty(given)));
-        checkFields(values, columns);
-        return await repository.changeTicket({ ...stamp, fields: values });
-      },
+      subject: null,
+      write: (repository, stamp) => repository.saveTicket({ ...stamp, fields, optional }),
     });
-    return await this.read(project, ticket);
+    return this.#viewOf(project, await this.#explained(project, fields, write));
   }
 
   /**
@@ -109,40 +108,46 @@ export class Tickets {
   async change(
     project: Project,
     id: string,
-    { body, comment, fields = {}, ...words }: TicketEdit,
+    { body, comment: text, fields: custom = {}, ...words }: TicketEdit,
     writer: TicketWriter,
   ): Promise<TicketView> {
-    const values = { ...words, ...(body === undefined ? {} : { comment: body }), ...fields };
-    const changed = setting(values);
-    if (changed.length === 0 && comment === undefined) {
+    const fields = setting({
+      ...words,
+      ...(body === undefined ? {} : { comment: body }),
+      ...custom,
+    });
+    if (fields.length === 0 && text === undefined) {
       throw new Invalid("The body must name at least one field of the ticket");
     }
-    const { uuid: ticket } = await this.resolve(project, id);
-    await this.#write(project, ticket, writer, (columns) => [
-      ...changed,
-      ...(comment === undefined
-        ? []
-        : commentFields(columns, { comment, user: writer.actor.name })),
-    ]);
-    return await this.read(project, ticket);
+    const ticket = await this.#wholeId(project, id, writer);
+    const comment = text === undefined ? {} : { comment: { text } };
+    const write = this.#write(
+      project,
+      ticket,
+      writer,
+      (repository, stamp) => repository.saveTicket({ ...stamp, ticket, fields, ...comment }),
+    );
+    return this.#viewOf(project, await this.#explained(project, fields, write));
   }
 
   /** Adds a comment to a ticket; `id` may be a prefix. */
   async comment(
     project: Project,
     id: string,
-    { comment, mimetype }: NewComment,
+    { comment: text, mimetype }: NewComment,
     writer: TicketWriter,
   ): Promise<TicketComment & { readonly ticket_uuid: string }> {
-    const { uuid: ticket } = await this.resolve(project, id);
+    const ticket = await this.#wholeId(project, id, writer);
     const user = writer.actor.name;
-    const { hash, date } = await this.#write(
+    const comment = { text, mimetype };
+    const { hash: uuid, date } = await this.#write(
       project,
       ticket,
       writer,
-      (columns) => commentFields(columns, { comment, mimetype, user }),
+      (repository, stamp) => repository.changeTicket({ ...stamp, ticket, fields: [], comment }),
     );
-    return { uuid: hash, ticket_uuid: ticket, timestamp: isoOf(date), user, comment, mimetype };
+    const timestamp = isoOf(date);
+    return { uuid, ticket_uuid: ticket, timestamp, user, comment: text, mimetype };
   }
 
   /**
@@ -161,10 +166,8 @@ export class Tickets {
       caller,
       user,
       ...(intention === undefined ? {} : { intention }),
-      write: async (repository, stamp) => {
-        const fields = commentFields(await repository.ticketFields(), { comment, user });
-        return await repository.changeTicket({ ...stamp, ticket, fields });
-      },
+      write: (repository, stamp) =>
+        repository.changeTicket({ ...stamp, ticket, fields: [], comment: { text: comment } }),
     });
   }
 
@@ -184,23 +187,50 @@ export class Tickets {
     });
   }
 
-  #write(
+  #write<T>(
     project: Project,
     ticket: string,
     { caller, actor, generation }: TicketWriter,
-    fieldsOf: (columns: TicketFields) => readonly Field[],
-  ) {
+    write: (repository: PooledRepository, stamp: Stamp) => Promise<T>,
+  ): Promise<T> {
     return this.#repositories.write(project, {
       caller,
       user: actor.name,
-      write: async (repository: PooledRepository, stamp: Stamp) => {
+      subject: null,
+      write: async (repository, stamp) => {
         await this.#claims.touch(project, { ticket, actor, generation });
-        const columns = await repository.ticketFields();
-        const fields = fieldsOf(columns);
-        checkFields(fields, columns);
-        return await repository.changeTicket({ ...stamp, ticket, fields });
+        try {
+          return await write(repository, stamp);
+        } catch (error) {
+          throw serviceErrorOf(error) instanceof NotFound ? ticketNotFound() : error;
+        }
       },
     });
+  }
+
+  /** The whole id of a ticket. One that is whole already is known to exist only once it is written. */
+  async #wholeId(project: Project, id: string, { generation }: TicketWriter): Promise<string> {
+    if (generation === undefined && WHOLE_ID.test(id)) return id;
+    return (await this.resolve(project, id)).uuid;
+  }
+
+  /** Explains the refusal of a write by the fields that it sets. */
+  async #explained<T>(project: Project, fields: readonly Field[], write: Promise<T>): Promise<T> {
+    try {
+      return await write;
+    } catch (error) {
+      if (error instanceof Invalid) {
+        const known = await this.#repositories.read(project, (read) => read.ticketFields());
+        requireFields(fields, known);
+      }
+      throw error;
+    }
+  }
+
+  #viewOf(project: Project, ticket: Ticket): TicketView {
+    const claim = this.#claims.active(project, ticket.uuid);
+    const strikes = this.#claims.strikes(project, ticket.uuid);
+    return Object.assign(ticket, { claim: claim === null ? null : viewOfClaim(claim), strikes });
   }
 
   async #find<T>(
@@ -214,6 +244,13 @@ export class Tickets {
       throw error instanceof NotFound ? new NotFound(absence) : error;
     }
   }
+}
+
+/** A ticket's id that is no prefix. */
+const WHOLE_ID = /^[0-9a-f]{40}$/;
+
+function ticketNotFound(): NotFound {
+  return new NotFound("Ticket not found");
 }
 
 function withStrikes(ref: TicketRef, strikes: number): StruckTicket {

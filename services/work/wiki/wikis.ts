@@ -72,30 +72,25 @@ export class Wikis {
   save(
     project: Project,
     name: string,
-    edit: WikiEdit,
+    { content: text, parent, mimetype, comment }: WikiEdit,
     { caller, actor }: WikiWriter,
   ): Promise<SavedPage> {
     return this.#repositories.write(project, {
       caller,
       user: actor.name,
+      subject: `wiki ${name}`,
       write: async (repository, stamp) => {
-        const latest = await repository.latestWikiVersion(name);
-        const isThere = latest !== null && latest.size > 0;
-        requireParent(name, edit.parent, isThere ? latest : null);
-        const now = isThere ? await repository.wikiPage({ name }) : null;
-        const mimetype = edit.mimetype ?? now?.mimetype ?? DEFAULT_MIMETYPE;
-        if (now?.content === edit.content && now.mimetype === mimetype) {
-          return { page: now, isNew: false };
-        }
-        await repository.changeWiki({
+        const saved = await repository.saveWiki({
           ...stamp,
           title: name,
-          text: edit.content,
-          mimetype,
-          basedOn: latest?.uuid ?? null,
-          ...(edit.comment === undefined ? {} : { comment: edit.comment }),
+          text,
+          newMimetype: DEFAULT_MIMETYPE,
+          ...(parent === undefined ? {} : { parent }),
+          ...(mimetype === undefined ? {} : { mimetype }),
+          ...(comment === undefined ? {} : { comment }),
         });
-        return { page: await repository.wikiPage({ name }), isNew: now === null };
+        if (saved.kind === "stale") throw changed(name, saved.latest);
+        return saved;
       },
     });
   }
@@ -115,6 +110,7 @@ export class Wikis {
     await this.#repositories.write(project, {
       caller,
       user: actor.name,
+      subject: `wiki ${name}`,
       write: async (repository, stamp) => {
         const latest = await repository.latestWikiVersion(name);
         if (latest === null || latest.size === 0) {
@@ -129,15 +125,13 @@ export class Wikis {
   }
 }
 
-function requireParent(
-  name: string,
-  parent: string | null | undefined,
-  latest: WikiVersion | null,
-): void {
-  const fits = parent === undefined ||
-    (parent === null ? latest === null : latest?.uuid.startsWith(parent.toLowerCase()));
-  if (fits) return;
-  throw new Conflict(`The wiki page "${name}" has changed`, {
+function requireParent(name: string, parent: string | undefined, latest: WikiVersion): void {
+  if (parent === undefined || latest.uuid.startsWith(parent.toLowerCase())) return;
+  throw changed(name, latest);
+}
+
+function changed(name: string, latest: WikiVersion | null): Conflict {
+  return new Conflict(`The wiki page "${name}" has changed`, {
     uuid: latest?.uuid ?? null,
     user: latest?.user ?? null,
     last_modified: latest?.timestamp ?? null,

@@ -75,6 +75,9 @@ interface MergeBody extends ChangeBody {
 }
 
 /** The contract's words. */
+/** Bytes of new content of a commit that shares a transaction with other writes. */
+const MAX_SHORT_COMMIT = 256 * 1024;
+
 const INVALID_NAME =
   "Invalid workspace name. Use alphanumeric characters, hyphens, dots, and underscores.";
 
@@ -346,7 +349,9 @@ export class Workspaces {
     { message, changes, parent, ...request }: WorkRequest & NewCommit,
   ): Promise<WrittenCommit> {
     if (message.trim() === "") throw new Invalid("Commit message is required");
-    return this.#commit(project, name, { ...request, parent }, async (repository, stamp, line) => {
+    const isShort = bytesOf(changes) <= MAX_SHORT_COMMIT;
+    const asked = { ...request, parent, isShort };
+    return this.#commit(project, name, asked, async (repository, stamp, line) => {
       if (changes.length === 0) throw new Conflict("Nothing to commit");
       const checkin = { ...stamp, parent: line.tip, comment: message, changes };
       try {
@@ -368,7 +373,8 @@ export class Workspaces {
     name: string,
     { message, changes, parent, source, ...request }: UpdateRequest,
   ): Promise<WrittenCommit> {
-    return this.#commit(project, name, { ...request, parent }, async (repository, stamp, line) => {
+    const asked = { ...request, parent, isShort: false };
+    return this.#commit(project, name, asked, async (repository, stamp, line) => {
       const { checkin, preview } = await repository.merge({
         ...stamp,
         ours: line.tip,
@@ -385,7 +391,10 @@ export class Workspaces {
   async #commit(
     project: Project,
     name: string,
-    { parent, ...request }: WorkRequest & Pick<NewCommit, "parent">,
+    { parent, isShort, ...request }: WorkRequest & Pick<NewCommit, "parent"> & {
+      /** Whether it takes no longer than other writes. */
+      readonly isShort: boolean;
+    },
     write: (repository: PooledRepository, stamp: Stamp, line: WorkspaceLine) => Promise<string>,
   ): Promise<WrittenCommit> {
     const authorization = this.#authorization;
@@ -394,6 +403,7 @@ export class Workspaces {
       caller: request.caller,
       user: request.actor.name,
       intention: { kind: this.#committing, body: { workspaceId: id } },
+      ...(isShort ? { subject: `workspace ${id}` } : {}),
       write: async (repository, stamp) => {
         const workspace = await authorization.requireActive(project, name, "commit");
         authorization.requireOwner(workspace, request);
@@ -675,6 +685,13 @@ function registerCreation(store: WorkspaceStore): RegisteredKind<CreationBody> {
     };
     return { workspace, checkin: checkin.uuid };
   });
+}
+
+/** Bytes of new content in changes. */
+function bytesOf(changes: NewCommit["changes"]): number {
+  const lengthOf = (change: NewCommit["changes"][number]) =>
+    "content" in change ? change.content?.length ?? 0 : 0;
+  return changes.reduce((sum, change) => sum + lengthOf(change), 0);
 }
 
 function registerCommit(store: WorkspaceStore): RegisteredKind<ChangeBody> {

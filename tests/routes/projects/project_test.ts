@@ -4,6 +4,8 @@ import { EventStreams } from "../../../routes/event_streams.ts";
 import { createProjectGroups } from "../../../routes/projects/mod.ts";
 import { PROJECT_ROUTES } from "../../../routes/projects/table.ts";
 import { RepositoryPool } from "../../../services/engines/fossil/front/mod.ts";
+import { newUlid } from "../../../services/kernel/ulid.ts";
+import { stampOf } from "../../../services/work/projects/intentions.ts";
 import { withProject } from "../../support/projects.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 
@@ -166,25 +168,28 @@ Deno.test("an intention is settled with its event, and after a crash too", async
     await assert.rejects(change("Lost", true), /It fails/);
 
     // What a process leaves that is killed after it wrote: the intention, and the artifact.
-    const stamp = { user: "operator", date: Date.parse("2026-11-20T14:00:00Z") };
+    const now = Date.parse("2026-11-20T14:00:00Z");
+    const [id, never] = [newUlid(now), newUlid(now)];
+    const stamp = stampOf(id, { user: "operator", date: now });
     const origin = { actor: "agent:ann", actorId: "1", address: null, cause: "request-9" };
     await repositories.intentions.record(
-      { projectId: project.id, kind: kind.name, stamp, origin, body: { page: "Killed" } },
-      stamp.date,
+      [{ id, projectId: project.id, kind: kind.name, stamp, origin, body: { page: "Killed" } }],
+      now,
     );
     await repositories.read(
       project,
       (repository) => repository.changeWiki({ ...stamp, title: "Killed", text: "Hello" }),
     );
     await repositories.intentions.record(
-      {
+      [{
+        id: never,
         projectId: project.id,
         kind: kind.name,
-        stamp: { ...stamp, date: stamp.date + 9 },
+        stamp: stampOf(never, { user: "operator", date: now + 9 }),
         origin,
         body: { page: "Never" },
-      },
-      stamp.date,
+      }],
+      now,
     );
     await catchUp();
     assert.deepEqual(settled, ["Done 1", "undone Lost", "Killed 1", "undone Never"]);

@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { Semaphore } from "../../../services/kernel/semaphore.ts";
+import { WaitingWrites } from "../../../services/work/projects/joint_writes.ts";
 import { asked as untilSo } from "../../support/until.ts";
 import { projectToken, type TestProject, withProject } from "../../support/projects.ts";
 
@@ -63,6 +64,7 @@ async function prepare({ answer, caller, other }: TestProject): Promise<Scene> {
 /** Runs a task while every turn is counted that somebody waits for. */
 async function countingTurns(task: (waiting: () => number) => Promise<void>): Promise<void> {
   const { acquire } = Semaphore.prototype;
+  const { add } = WaitingWrites.prototype;
   let waiting = 0;
   Semaphore.prototype.acquire = async function (...given) {
     waiting++;
@@ -72,10 +74,17 @@ async function countingTurns(task: (waiting: () => number) => Promise<void>): Pr
       waiting--;
     }
   };
+  WaitingWrites.prototype.add = function (...given) {
+    const group = add.apply(this, given);
+    // It waits for the turn of another one.
+    if (group === null) waiting++;
+    return group;
+  };
   try {
     await task(() => waiting);
   } finally {
     Semaphore.prototype.acquire = acquire;
+    WaitingWrites.prototype.add = add;
   }
 }
 

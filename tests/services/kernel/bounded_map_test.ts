@@ -16,13 +16,19 @@ Deno.test("a bounded map forgets what was used longest ago, by number or by weig
   fc.assert(fc.property(acts, fc.boolean(), (done, isWeighed) => {
     const weigh = (value: number) => isWeighed ? value : 1;
     const [most, mostOfOne] = isWeighed ? [10, 7] : [2, 1];
-    const map = new BoundedMap<string, number>(isWeighed ? { most, weigh, mostOfOne } : most);
+    let forgotten = 0;
+    const onForgotten = (value: number) => forgotten += value;
+    const map = new BoundedMap<string, number>(
+      isWeighed ? { most, weigh, mostOfOne, onForgotten } : most,
+    );
+    let given = 0;
     const weightOf = (entries: readonly [string, number][]) =>
       entries.reduce((sum, [, one]) => sum + weigh(one), 0);
     let model: [string, number][] = [];
     for (const { act, key, value } of done) {
       const known = model.find(([name]) => name === key)?.[1];
       assert.equal(map.peek(key), known);
+      if (act === "set" || (act === "use" && known === undefined)) given += value;
       if (act === "clear") {
         map.clear();
         model = [];
@@ -40,6 +46,8 @@ Deno.test("a bounded map forgets what was used longest ago, by number or by weig
       assert.deepEqual([...map.entries()], model);
       assert.equal(map.size, model.length);
       assert.equal(map.weight, weightOf(model));
+      // Each value is kept, or is told to be forgotten, once.
+      if (isWeighed) assert.equal(forgotten, given - map.weight);
     }
   }));
 });

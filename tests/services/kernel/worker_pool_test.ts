@@ -6,7 +6,6 @@ import {
   WorkerPool,
   type WorkerPort,
 } from "../../../services/kernel/worker_pool.ts";
-import { ProcessPort } from "../../../services/kernel/process_port.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import type { TestRequest } from "./calls_worker.ts";
 
@@ -25,6 +24,7 @@ class FakeWorker implements WorkerPort {
   isEnded = false;
   running: number | null = null;
   #cancelled: Int32Array = new Int32Array(1);
+  #call = 0;
   readonly #begun: (request: number) => void;
 
   constructor(begun: (request: number) => void) {
@@ -32,18 +32,21 @@ class FakeWorker implements WorkerPort {
   }
 
   postMessage(message: ToWorker): void {
-    if (message.kind === "open") this.#cancelled = new Int32Array(message.cancelled);
-    else if (message.request === "unsendable") throw new TypeError("unsendable");
+    if (message.kind === "open") {
+      assert.ok(message.cancelled !== null);
+      this.#cancelled = new Int32Array(message.cancelled);
+    } else if (message.request === "unsendable") throw new TypeError("unsendable");
     else {
       assert.equal(this.running, null, "a worker has one call at a time");
       assert.equal(this.isReady, true);
+      this.#call = message.number;
       this.running = Number(message.request);
       this.#begun(this.running);
     }
   }
 
   get isCancelled(): boolean {
-    return this.#cancelled[0] !== 0;
+    return this.#cancelled[0] === this.#call;
   }
 
   send(data: FromWorker): void {
@@ -281,39 +284,6 @@ Deno.test("a cancelled call ends its worker, if the pool says so, and the next o
   workers[1]?.send({ kind: "answer", answer: "done" });
   assert.equal(await other, "done");
   pool.close();
-});
-
-Deno.test("a process answers, fails, tells of its progress, and is replaced when it has ended", async () => {
-  const url = new URL("./calls_process.ts", import.meta.url);
-  const processes: Deno.ChildProcess[] = [];
-  const pool = new WorkerPool<TestRequest, unknown>({
-    ...ERRORS,
-    start: () => {
-      const args = ["run", "--quiet", "--no-config", "--no-check", "--allow-read", url.href];
-      const process = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped" })
-        .spawn();
-      processes.push(process);
-      return new ProcessPort(process, 1000);
-    },
-    setup: 10,
-    cancelEnds: true,
-  });
-  const seen: unknown[] = [];
-  assert.equal(await pool.call(["add", 1], { onProgress: (one) => seen.push(one) }), 11);
-  assert.deepEqual(seen, [1]);
-  await assert.rejects(pool.call(["fail", 2]), /^Error: not 2$/);
-  await assert.rejects(pool.call(["break", 0]), /lost: It has ended/);
-  await assert.rejects(pool.call(["transfer", 3000]), /lost: A message is too long/);
-  const gone = new AbortController();
-  const cancelled = pool.call(["wait", 0], {
-    signal: gone.signal,
-    onProgress: () => gone.abort(),
-  });
-  await assert.rejects(cancelled, { name: "AbortError" });
-  assert.equal(await pool.call(["add", 2]), 12);
-  pool.close();
-  const ends = await Promise.all(processes.map(({ status }) => status));
-  assert.equal(ends.length, 4);
 });
 
 Deno.test("a worker answers, fails, transfers, looks whether it is cancelled, and is replaced", async () => {

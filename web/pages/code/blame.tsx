@@ -11,6 +11,7 @@ import {
   LinePager,
 } from "../../parts/code.tsx";
 import { PathLinks, readNames, shortName, Switcher } from "../../parts/files.tsx";
+import { Slices } from "../../parts/slices.tsx";
 import { Time } from "../../parts/time.tsx";
 import { CodeProject } from "../../code_project.ts";
 import { type Visit, withQuery } from "../../visit.ts";
@@ -102,41 +103,40 @@ function ageOf({ timestamp }: BlameLine, { oldest, newest }: Span): number {
   return Math.min(AGES - 1, Math.floor(share * AGES));
 }
 
-function BlameLines({ project, lines, highlighted: { html, isPending }, path, span }: {
+async function BlameLines({ project, lines, highlighted: { html, isPending }, path, span }: {
   readonly project: CodeProject;
   readonly lines: readonly BlameLine[];
   readonly highlighted: Highlighted;
   readonly path: string;
   readonly span: Span;
 }) {
+  const rows = await new Slices().render(lines, (line, index) => {
+    const isFirst = lines[index - 1]?.uuid !== line.uuid;
+    const age = `age-${ageOf(line, span)}`;
+    return (
+      <tr id={`L${line.number}`} class={isFirst ? `first ${age}` : age}>
+        <td class="origin">
+          {isFirst && line.uuid !== "" && (
+            <>
+              <a href={project.to.checkin(line.uuid)} title={line.user}>
+                <span class="mono origin-hash">{`${shortName(line.uuid)} `}</span>
+                <span class="origin-user">{line.user}</span>
+              </a>{" "}
+              <Time at={line.timestamp} />
+            </>
+          )}
+        </td>
+        <td class="num">
+          <LineNumber number={line.number} />
+        </td>
+        <td class="code">{html === null ? line.text : raw(html[index] ?? "")}</td>
+      </tr>
+    );
+  });
   return (
     <div class="code-scroll" tabindex={0} role="region" aria-label={`Lines of ${path}`}>
       <table class="code-lines blame" data-lines data-late-syntax={isPending || undefined}>
-        <tbody>
-          {lines.map((line, index) => {
-            const isFirst = lines[index - 1]?.uuid !== line.uuid;
-            const age = `age-${ageOf(line, span)}`;
-            return (
-              <tr id={`L${line.number}`} class={isFirst ? `first ${age}` : age}>
-                <td class="origin">
-                  {isFirst && line.uuid !== "" && (
-                    <>
-                      <a href={project.to.checkin(line.uuid)} title={line.user}>
-                        <span class="mono origin-hash">{`${shortName(line.uuid)} `}</span>
-                        <span class="origin-user">{line.user}</span>
-                      </a>{" "}
-                      <Time at={line.timestamp} />
-                    </>
-                  )}
-                </td>
-                <td class="num">
-                  <LineNumber number={line.number} />
-                </td>
-                <td class="code">{html === null ? line.text : raw(html[index] ?? "")}</td>
-              </tr>
-            );
-          })}
-        </tbody>
+        <tbody>{rows}</tbody>
       </table>
     </div>
   );

@@ -19,10 +19,20 @@ export interface DatabaseOptions {
   readonly busyTimeoutMs?: number;
 }
 
-/** One connection to a repository file. Caches prepared statements and nothing else. */
+/** Statements that change columns. */
+const CHANGES_COLUMNS = /\b(?:create|drop|alter)\b/i;
+
+/** A column of a table, with its declared type. */
+export interface Column {
+  readonly name: string;
+  readonly type: string;
+}
+
+/** One connection to a repository file. Caches prepared statements, and columns of tables. */
 export class Database {
   readonly #connection: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  readonly #columns = new Map<string, readonly Column[]>();
   #schemaVersion = -1;
 
   /** Opens or creates a file with the settings every repository gets. */
@@ -114,11 +124,13 @@ export class Database {
 
   /** Undoes the transaction, if SQLite has not done so itself. */
   rollBack(): void {
+    this.#columns.clear();
     rollBack(this.#connection);
   }
 
   /** Runs statements without parameters. */
   exec(sql: string): void {
+    if (CHANGES_COLUMNS.test(sql)) this.#columns.clear();
     this.#connection.exec(sql);
   }
 
@@ -128,13 +140,16 @@ export class Database {
   }
 
   /**
-   * Drops the prepared statements if another connection has changed the schema. The runtime counts
+   * Drops what is cached if another connection has changed the schema. The runtime counts
    * the columns of a statement before SQLite prepares it again, so the first rows of a kept
    * `SELECT *` would lack a new column, or hold values under the wrong names.
    */
   noticeSchema(): void {
     const version = this.value<number>("PRAGMA schema_version") ?? 0;
-    if (version !== this.#schemaVersion) this.#statements.clear();
+    if (version !== this.#schemaVersion) {
+      this.#statements.clear();
+      this.#columns.clear();
+    }
     this.#schemaVersion = version;
   }
 
@@ -175,8 +190,17 @@ export class Database {
 
   /** Names of a table's columns, in order; none if the table does not exist. */
   columns(table: string): string[] {
-    return this.rows<{ name: string }>("SELECT name FROM pragma_table_info(?)", table)
-      .map(({ name }) => name);
+    return this.typedColumns(table).map(({ name }) => name);
+  }
+
+  /** Columns of a table with their types, in order; none if the table does not exist. */
+  typedColumns(table: string): readonly Column[] {
+    const known = this.#columns.get(table);
+    if (known !== undefined) return known;
+    const columns = this.rows<Column>("SELECT name, type FROM pragma_table_info(?)", table);
+    if (this.#columns.size >= MAX_STATEMENTS) this.#columns.clear();
+    this.#columns.set(table, columns);
+    return columns;
   }
 
   /** A number that changes when another connection has written. */

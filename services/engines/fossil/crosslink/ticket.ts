@@ -48,9 +48,7 @@ class TicketColumns {
     this.hasCreationTime = state.includes("tkt_ctime");
     this.hasChangeRow = change.includes("tkt_rid");
     this.hasChangeUser = change.includes("tkt_user");
-    const integers = ctx.db.rows<{ name: string }>(
-      "SELECT name FROM pragma_table_info('ticket') WHERE type='INTEGER'",
-    );
+    const integers = ctx.db.typedColumns("ticket").filter(({ type }) => type === "INTEGER");
     this.#baselines = new Set(integers.map(({ name }) => name));
   }
 
@@ -139,13 +137,15 @@ function addChanges(
 ): boolean {
   const id = ctx.db.value<number>("SELECT tkt_id FROM ticket WHERE tkt_uuid=?", ticket);
   if (id === undefined) return false;
-  const all = ctx.db.rows<{ rid: number; mtime: number }>(
-    "SELECT rid, mtime FROM tagxref WHERE tagid=? ORDER BY mtime",
+  // The thread itself may be long.
+  const [earlier, ...fresh] = ctx.db.rows<{ rid: number; mtime: number }>(
+    "SELECT rid, mtime FROM tagxref WHERE tagid=? ORDER BY mtime DESC LIMIT ?",
     tag,
-  );
-  const first = all.length - rids.size;
-  const [fresh, earlier] = [all.slice(first), all[first - 1]];
-  if (earlier === undefined || fresh.some(({ rid }) => !rids.has(rid))) return false;
+    rids.size + 1,
+  ).reverse();
+  if (
+    earlier === undefined || fresh.length < rids.size || fresh.some(({ rid }) => !rids.has(rid))
+  ) return false;
   if (fresh.some(({ mtime }) => mtime <= earlier.mtime)) return false;
   const isApplied = ({ rid }: { readonly rid: number }) =>
     ctx.db.exists("SELECT 1 FROM event WHERE objid=?", rid);

@@ -29,4 +29,6 @@ export { contentTypeOf, messageFormOf, unpackMessage } from "../sync/request.ts"
 export { surveyMessage } from "../sync/survey.ts";
 export { matchesGlob } from "../text/glob.ts";
 export { addTo, TextMap, TextSet } from "../text/text_map.ts";
-export { type PoolOptions, RepositoryPool } from "../workers/pool.ts";
+export { errorOf } from "../workers/failures.ts";
+export { WRITE_NAMES, type WriteName } from "../workers/operation_names.ts";
+export { type PoolOptions, RepositoryPool, repositoryProcesses } from "../workers/pool.ts";

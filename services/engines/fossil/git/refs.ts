@@ -169,7 +169,8 @@ export class NamePlan {
 
   #planBranches(): void {
     const { db } = this.#repository;
-    const onBranch = db.rows<{ rid: number; value: string }>(
+    // Only a stream puts each check-in on a reference.
+    const onBranch = this.#isServed ? [] : db.rows<{ rid: number; value: string }>(
       "SELECT rid, value FROM tagxref WHERE tagid=? AND tagtype>0 AND value<>''",
       TAG.branch,
     );

@@ -7,6 +7,7 @@ import {
   closeTicket,
   isOpenLeaf,
   manifestOf,
+  writeAs,
   writeTree,
 } from "../write/mod.ts";
 import { planMerge, planPick } from "./plan.ts";
@@ -18,14 +19,15 @@ const SHOWN_DIGITS = 10;
 
 /**
  * Merges a check-in into another one, as one transaction: either creates the merge check-in, or
- * changes nothing and returns the conflicts.
+ * changes nothing and returns the conflicts. The plan is a part of it, so that no other write
+ * interferes.
  *
  * @throws {FossilError} `missing` if a check-in is unknown; `invalid` if the two have no common
  * ancestor; `conflict` if it is merged already, or the result would fork a branch, continue a
  * closed one, or be older than its parent.
  */
 export function writeMerge(repository: Repository, merge: NewMerge): MergeResult {
-  return atomically(repository, merge, () => {
+  return writeAs(repository, merge, () => {
     const plan = planMerge(repository, merge);
     const { theirs } = merge;
     if (plan.preview.isMerged) {
@@ -74,7 +76,7 @@ function requireTip(repository: Repository, hash: string): void {
  * @throws {FossilError} as `writeMerge`; `invalid` if the result would change nothing.
  */
 export function writePick(repository: Repository, pick: NewPick): MergeResult {
-  return atomically(repository, pick, () => {
+  return writeAs(repository, pick, () => {
     const plan = planPick(repository, pick);
     if (!plan.preview.isClean) return { checkin: null, preview: plan.preview };
     const { onto: parent, checkin: hash, backout = false, base = null } = pick;
@@ -88,13 +90,13 @@ export function writePick(repository: Repository, pick: NewPick): MergeResult {
   });
 }
 
-/** The plan is computed inside the writing transaction, so that no other write interferes. */
-function atomically(repository: Repository, author: Author, work: () => MergeResult): MergeResult {
-  return repository.write({ user: author.user, ip: author.ip ?? null }, work);
-}
-
-function authorOf({ user, date, ip }: Author): Author {
-  return ip === undefined ? { user, date } : { user, date, ip };
+function authorOf({ user, date, ip, mark }: Author): Author {
+  return {
+    user,
+    date,
+    ...(ip === undefined ? {} : { ip }),
+    ...(mark === undefined ? {} : { mark }),
+  };
 }
 
 function mergeComment(repository: Repository, { ours, theirs }: NewMerge): string {

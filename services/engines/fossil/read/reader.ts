@@ -60,6 +60,8 @@ export class Reader {
   #relinked = 0;
   /** How often check-ins, their tags or anything else but documents and tickets have changed. */
   #histories = 0;
+  /** The state of the last read, even if it was during a write. */
+  #seen: string | null = null;
   #depth = 0;
 
   constructor(repository: Repository, options: ReaderOptions = {}) {
@@ -97,7 +99,9 @@ export class Reader {
     const state = `${db.dataVersion()} ${db.value<number>("SELECT total_changes()")}`;
     if (state !== this.#state || isWriting) {
       this.#cache.clear();
-      if (this.#isHistoryWritten()) this.#histories++;
+      // What a read during a write has seen already is no news.
+      if (state !== this.#seen && this.#isHistoryWritten()) this.#histories++;
+      this.#seen = state;
       this.#events = this.repository.touchedEvents;
       this.#relinked = this.repository.relinked;
     }

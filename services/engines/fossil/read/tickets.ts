@@ -49,8 +49,7 @@ export interface TicketFields {
 export function readTicketFields(reader: Reader): TicketFields {
   const { db } = reader.repository;
   const own = (table: string) =>
-    db.rows<{ name: string; type: string }>("SELECT name, type FROM pragma_table_info(?)", table)
-      .filter(({ name }) => !name.startsWith("tkt_"));
+    db.typedColumns(table).filter(({ name }) => !name.startsWith("tkt_"));
   return reader.read(() => {
     const ticket = own("ticket");
     return {

@@ -1,9 +1,7 @@
 /** Statements of SQL by strangers: judged by what they touch, run in a process of their own. */
 export { longestFor } from "../computing_time.ts";
 export { runQuery } from "./query.ts";
-export { runQueryProcess } from "./query_process.ts";
 export {
-  MAX_LINE,
   type QueryAnswer,
   type QueryCut,
   type QueryLimits,
@@ -13,5 +11,5 @@ export {
   type QueryValue,
 } from "./types.ts";
 
-/** The hidden command of the executable that runs `runQueryProcess`. */
-export const QUERY_COMMAND = "run-query";
+/** The module of the worker that runs a statement. */
+export const QUERY_WORKER: URL = new URL("./query_worker.ts", import.meta.url);

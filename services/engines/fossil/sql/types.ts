@@ -1,6 +1,3 @@
-/** Most characters of a request or an answer as JSON: a megabyte of rows, escaped. */
-export const MAX_LINE = 8 * 2 ** 20;
-
 /** A statement for the process of queries. */
 export interface QueryRequest {
   /** The repository file. */

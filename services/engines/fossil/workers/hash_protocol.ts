@@ -1,7 +1,7 @@
 /**
  * Shared memory through which one thread lets another hash for it. They exchange no messages,
- * because a thread that decodes a repository reads none until it is done. The main thread starts
- * both, because in Deno 2.9 a worker of a worker starts half a second late.
+ * because a thread that decodes a repository reads none until it is done. A worker of a worker may
+ * start half a second late, or not at all: what comes before is hashed by the first thread.
  */
 
 /** Most bytes of contents in one slot. */
@@ -17,6 +17,8 @@ export const TURN = { free: 0, given: 1, done: 2 } as const;
 
 /** The shared memory. */
 export interface HashMemory {
+  /** 1 once the hashing thread is there. */
+  readonly isThere: Int32Array<SharedArrayBuffer>;
   /** Number of filled slots; the hashing thread waits for a change. -1 at the end. */
   readonly signal: Int32Array<SharedArrayBuffer>;
   readonly slots: readonly HashSlot[];
@@ -36,7 +38,11 @@ export interface HashSlot {
 
 /** Makes the memory. */
 function newHashMemory(): HashMemory {
-  return { signal: integers(1), slots: Array.from({ length: SLOTS }, newSlot) };
+  return {
+    isThere: integers(1),
+    signal: integers(1),
+    slots: Array.from({ length: SLOTS }, newSlot),
+  };
 }
 
 function newSlot(): HashSlot {
@@ -53,17 +59,14 @@ function integers(count: number): Int32Array<SharedArrayBuffer> {
   return new Int32Array(new SharedArrayBuffer(count * Int32Array.BYTES_PER_ELEMENT));
 }
 
-/** Starts a thread with a function that makes its worker; throws if none can start. */
-export type StartThread = (start: () => Worker) => Worker;
-
 /** A thread that hashes for another one; they share `memory`. */
 export class HashHelper implements Disposable {
   readonly memory: HashMemory = newHashMemory();
   readonly #worker: Worker;
 
-  constructor(startThread: StartThread = (start) => start()) {
+  constructor() {
     const url = new URL("./hash_worker.ts", import.meta.url);
-    this.#worker = startThread(() => new Worker(url, { type: "module", name: "hashing" }));
+    this.#worker = new Worker(url, { type: "module", name: "hashing" });
     // Its user works without it if it is missing.
     this.#worker.onerror = (event) => event.preventDefault();
     this.#worker.postMessage(this.memory);

@@ -34,7 +34,9 @@ function work({ signal, slots }: HashMemory, sha3: Sha3): void {
 function serve(): void {
   giveWay();
   self.onmessage = async ({ data }: MessageEvent<HashMemory>) => {
-    work(data, await loadSha3());
+    const sha3 = await loadSha3();
+    Atomics.store(data.isThere, 0, 1);
+    work(data, sha3);
     self.close();
   };
 }

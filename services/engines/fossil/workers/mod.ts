@@ -10,3 +10,4 @@ export type {
   PoolOptions,
 } from "./pool.ts";
 export { examineRepository } from "./operations.ts";
+export type { JoinedWrite, WriteOutcome, WrittenTogether } from "./together.ts";

@@ -71,6 +71,9 @@ export const WRITE_NAMES = [
   "moveToBranch",
   "changeWiki",
   "changeTicket",
+  "saveTicket",
+  "saveTechnote",
+  "saveWiki",
   "closeTicket",
   "addTicketField",
   "removeTicketField",
@@ -111,7 +114,7 @@ export const WHOLE_NAMES = [
 export type ReadName = (typeof READ_NAMES)[number];
 export type WriteName = (typeof WRITE_NAMES)[number];
 export type WholeName = (typeof WHOLE_NAMES)[number];
-export type OperationName = ReadName | WriteName | WholeName;
+export type OperationName = ReadName | WriteName | "writeTogether" | WholeName;
 
 /** {@link READ_NAMES}, to look one up. */
 export const READS: ReadonlySet<string> = new Set(READ_NAMES);

@@ -67,7 +67,6 @@ import {
   readComparison,
   readContributions,
   readDiff,
-  type Reader,
   readFile,
   readFileLines,
   readForumPost,
@@ -102,7 +101,7 @@ import {
   type WikiListOptions,
 } from "../read/mod.ts";
 import type { Repository } from "../repository.ts";
-import type { SearchIndex, SearchKind, SearchOptions } from "../search/mod.ts";
+import type { SearchKind, SearchOptions } from "../search/mod.ts";
 import {
   answerSync,
   type ClonedMessage,
@@ -150,7 +149,6 @@ import {
 import type { FetchRequest } from "../../git/mod.ts";
 import {
   answerNegotiation,
-  type GitCompanion,
   type PackReport,
   type PackTarget,
   prepareClones,
@@ -159,27 +157,17 @@ import {
   takeKeptPack,
   writeFetched,
 } from "../git/door/mod.ts";
-import { HashHelper, type HashMemory } from "./hash_protocol.ts";
+import type { Context } from "./context.ts";
+import { HashHelper } from "./hash_protocol.ts";
 import type { ReadName, WholeName, WriteName } from "./operation_names.ts";
 import type { Watch } from "./watch.ts";
 import { loadSha3 } from "../codec/mod.ts";
+import { saveTechnote, saveTicket, saveWiki } from "./saves.ts";
 import { SharedHashCheck } from "./shared_hash_check.ts";
+import { type JoinedWrites, writeTogether } from "./together.ts";
 
 /** The length of a file that is worth a collection of garbage, in bytes. */
 const LARGE_BYTES = 16 * 1024 * 1024;
-
-/** The context of an operation. */
-export interface Context {
-  readonly repository: Repository;
-  readonly reader: Reader;
-  readonly watch: Watch;
-  /** A thread that hashes for this one; null if there is none. */
-  readonly hashing: HashMemory | null;
-  /** The index beside the repository, opened or created. */
-  index(): SearchIndex;
-  /** The Git objects beside the repository, opened or created. */
-  companion(): GitCompanion;
-}
 
 /** Reads that a person waits for. */
 export const READS = {
@@ -291,6 +279,9 @@ export const WRITES = {
   changeWiki: ({ repository }: Context, wiki: NewWiki) => writeWiki(repository, wiki),
   changeTicket: ({ repository }: Context, change: NewTicketChange) =>
     writeTicketChange(repository, change),
+  saveTicket,
+  saveTechnote,
+  saveWiki,
   /** Closes a ticket as done; null if there is nothing to close. */
   closeTicket: (
     { repository }: Context,
@@ -327,6 +318,19 @@ export const WRITES = {
   /** Writes clusters of the artifacts that are in none, for serving the repository to clients. */
   cluster: ({ repository }: Context) => writeClusters(repository),
 } as const satisfies Record<WriteName, unknown>;
+
+/** A write as {@link writeTogether} makes it; the asynchronous interface has checked the types. */
+type AnyWrite = (context: Context, input: unknown) => unknown;
+
+/** Several writes, which share a transaction. */
+export const TOGETHER = {
+  writeTogether: (context: Context, joined: JoinedWrites) =>
+    writeTogether(
+      context,
+      joined,
+      ({ operation, input }) => (WRITES[operation] as AnyWrite)(context, input),
+    ),
+} as const;
 
 /** Operations on a whole repository or a whole check-in, without a time limit. */
 export const WHOLE = {
@@ -397,10 +401,7 @@ export const WHOLE = {
   receivePush: ({ companion, watch }: Context, push: GitPush): GitPushReport =>
     receivePush(companion(), push, () => watch.check()),
   /** Checks the file, decodes and hashes every artifact; returns damaged and missing content. */
-  verify: ({ repository, watch, hashing }: Context) =>
-    hashing === null
-      ? repository.examine({ progress: watch.progress })
-      : examineWith(hashing, repository, watch.progress),
+  verify: ({ repository, watch }: Context) => examineRepository(repository, watch.progress),
   rebuild: ({ repository, watch }: Context) => repository.rebuild({ progress: watch.progress }),
 } as const satisfies Record<WholeName, unknown>;
 
@@ -426,26 +427,14 @@ function writeFile<T>(target: string, chunks: Generator<Uint8Array, T>, watch: W
   }
 }
 
-export const OPERATIONS = { ...READS, ...WRITES, ...WHOLE } as const;
+export const OPERATIONS = { ...READS, ...WRITES, ...TOGETHER, ...WHOLE } as const;
 
-/**
- * Examines a whole repository, and hashes its artifacts here or in a second thread. Call this in
- * the main thread; see {@link examineWith} for others.
- */
+/** Examines a whole repository, and hashes its artifacts here and in a second thread. */
 export async function examineRepository(
-  repository: Repository,
-  progress?: Progress,
-): Promise<Examination> {
-  using helper = new HashHelper();
-  return await examineWith(helper.memory, repository, progress);
-}
-
-/** Like {@link examineRepository}, with the memory of a helper that the main thread has started. */
-async function examineWith(
-  memory: HashMemory,
   repository: Repository,
   progress: Progress = () => {},
 ): Promise<Examination> {
-  const hashes = new SharedHashCheck(memory, await loadSha3());
+  using helper = new HashHelper();
+  const hashes = new SharedHashCheck(helper.memory, await loadSha3());
   return repository.examine({ progress, hashes });
 }

@@ -1,3 +1,4 @@
+import { giveBack } from "../../../kernel/held_bytes.ts";
 import { hasManyIndices } from "../../../kernel/validation/mod.ts";
 
 /**
@@ -42,13 +43,20 @@ export function unpack(parcel: Parcel): unknown {
     case "json":
       return JSON.parse(parcel.text);
     case "json-bytes":
-      return JSON.parse(new TextDecoder().decode(parcel.bytes));
+      return JSON.parse(takeText(parcel.bytes));
     case "bytes":
     case "clone":
       return parcel.value;
     case "nothing":
       return undefined;
   }
+}
+
+/** The text of bytes, which nobody needs any more. */
+function takeText(bytes: Uint8Array<ArrayBuffer>): string {
+  const text = new TextDecoder().decode(bytes);
+  giveBack(bytes);
+  return text;
 }
 
 function hasBytes(result: unknown): result is object {

@@ -1,9 +1,9 @@
 import { basename, dirname, join } from "node:path";
-import { WorkerPool } from "../../../kernel/worker_pool.ts";
+import { startThread, WorkerPool, type WorkerPort } from "../../../kernel/worker_pool.ts";
 import { longestFor } from "../computing_time.ts";
 import { FossilError } from "../error.ts";
 import type { NewRepositoryOptions } from "../repository.ts";
-import { HashHelper, type HashMemory, type StartThread } from "./hash_protocol.ts";
+import { errorOf } from "./failures.ts";
 import type { ImportOptions, ImportReport } from "./import.ts";
 import {
   type OperationName,
@@ -16,6 +16,7 @@ import {
   WORKERS_ON_THE_SIDE,
   WRITE_NAMES,
 } from "./operation_names.ts";
+import { type ProcessPort, startProcess } from "../../../kernel/process_port.ts";
 import { NICER_ON_THE_SIDE } from "../../../kernel/thread_priority.ts";
 import { unpack } from "./parcel.ts";
 import type {
@@ -46,7 +47,7 @@ interface LaneOptions {
   /** Time for a job to end after its limit, before its worker is terminated. */
   readonly graceMs: number;
   /** Starts a worker that runs `repository_worker.ts`. */
-  readonly startWorker: () => Worker;
+  readonly startWorker: StartRepositoryWorker;
   /** How much lower the worker's priority is than the main thread's; absent for the usual. */
   readonly nicer?: number;
   /** Time for the running job to end when the lane is closed, before its worker is terminated. */
@@ -94,7 +95,7 @@ export class Lane {
     const { startWorker, settings, nicer = null, maxQueued, lingerMs, onStuck } = options;
     this.#options = options;
     this.#pool = new WorkerPool({
-      start: startWorker,
+      start: () => startWorker(nicer),
       setup: { settings, nicer } satisfies WorkerSetup,
       maxWaitingPerKey: maxQueued,
       patienceMs: PATIENCE_MS,
@@ -177,12 +178,8 @@ function resultOf(outcome: Outcome): unknown {
     case "moved":
       return outcome.result;
     case "refused":
-      throw new FossilError(outcome.code, outcome.message);
-    case "broken": {
-      const error = new Error(outcome.message);
-      error.stack = outcome.stack;
-      throw error;
-    }
+    case "broken":
+      throw errorOf(outcome);
   }
 }
 
@@ -226,7 +223,7 @@ type TimeLimits = Readonly<Record<OperationName, number | null>>;
  */
 const TIME_LIMITS_MS: TimeLimits = {
   ...limitOfEach(READ_NAMES, 10_000),
-  ...limitOfEach(WRITE_NAMES, 60_000),
+  ...limitOfEach([...WRITE_NAMES, "writeTogether"], 60_000),
   ...limitOfEach(WHOLE_NAMES, null),
 };
 
@@ -236,6 +233,13 @@ function limitOfEach<Name extends OperationName>(
 ): Record<Name, number | null> {
   return Object.fromEntries(names.map((name) => [name, limitMs])) as Record<Name, number | null>;
 }
+
+/**
+ * Starts a worker that runs `repository_worker.ts`.
+ *
+ * @param nicer how much lower its priority is than the main thread's; null for the usual
+ */
+export type StartRepositoryWorker = (nicer: number | null) => WorkerPort;
 
 /** Options of {@link RepositoryPool}. */
 export interface PoolOptions extends Partial<WorkerSettings> {
@@ -251,10 +255,8 @@ export interface PoolOptions extends Partial<WorkerSettings> {
   readonly closeMs?: number;
   /** Time that a worker without calls stays after it has closed its last repository. */
   readonly lingerMs?: number;
-  /** Starts a worker that runs `repository_worker.ts`. */
-  readonly startWorker?: () => Worker;
-  /** Starts a thread; throws if none can start. */
-  readonly startThread?: StartThread;
+  /** Starts a worker that runs `repository_worker.ts`; throws if none can start. */
+  readonly startWorker?: StartRepositoryWorker;
   /** Called when a worker is terminated because a call has not ended in time. */
   readonly onStuck?: (call: StuckCall) => void;
 }
@@ -292,6 +294,9 @@ export interface PoolLoad {
   readonly queued: number;
 }
 
+/** Most time after which a repository on the side is closed, in milliseconds: it is needed less often. */
+const SIDE_IDLE_MS = 60_000;
+
 const DEFAULTS: Required<PoolOptions> = {
   workers: 2,
   maxQueued: 100,
@@ -304,8 +309,7 @@ const DEFAULTS: Required<PoolOptions> = {
   graceMs: 10_000,
   closeMs: 5000,
   lingerMs: 5000,
-  startWorker: startRepositoryWorker,
-  startThread: (start) => start(),
+  startWorker: startRepositoryThread,
   onStuck: () => {},
 };
 
@@ -318,7 +322,6 @@ export class RepositoryPool {
   readonly #lanes: readonly Lane[];
   readonly #sides: Readonly<Record<Side, readonly Lane[]>>;
   readonly #timeLimits: TimeLimits;
-  readonly #startThread: StartThread;
   /** What calls on the side wait for, by path. */
   readonly #held = new Map<string, Promise<unknown>>();
   /** By path. */
@@ -327,9 +330,7 @@ export class RepositoryPool {
   constructor(options: PoolOptions = {}) {
     const all = { ...DEFAULTS, ...options };
     const { workers, maxQueued, onStuck, timeLimits, graceMs, closeMs, lingerMs, ...rest } = all;
-    const { startWorker: start, startThread, ...settings } = rest;
-    const startWorker = () => startThread(start);
-    this.#startThread = startThread;
+    const { startWorker, ...settings } = rest;
     this.#timeLimits = { ...TIME_LIMITS_MS, ...timeLimits };
     this.#settings = settings;
     const laneOptions = {
@@ -342,7 +343,8 @@ export class RepositoryPool {
       onStuck,
     };
     this.#lanes = Array.from({ length: workers }, () => new Lane(laneOptions));
-    const sideOptions = { ...laneOptions, nicer: NICER_ON_THE_SIDE };
+    const sideSettings = { ...settings, idleMs: Math.min(settings.idleMs, SIDE_IDLE_MS) };
+    const sideOptions = { ...laneOptions, settings: sideSettings, nicer: NICER_ON_THE_SIDE };
     this.#sides = Object.fromEntries(SIDES.map((side) => {
       const lanes = Array.from({ length: WORKERS_ON_THE_SIDE[side] }, () => new Lane(sideOptions));
       return [side, lanes];
@@ -425,7 +427,6 @@ export class RepositoryPool {
       sides: this.#sides,
       held: this.#held,
       limits: this.#timeLimits,
-      startThread: this.#startThread,
     });
   }
 
@@ -460,9 +461,33 @@ export class RepositoryPool {
   }
 }
 
-function startRepositoryWorker(): Worker {
-  const url = new URL("./repository_worker.ts", import.meta.url);
-  return new Worker(url, { type: "module", name: "repositories" });
+const WORKER = new URL("./repository_worker.ts", import.meta.url);
+
+function startRepositoryThread(): WorkerPort {
+  return startThread(() => new Worker(WORKER, { type: "module", name: "repositories" }));
+}
+
+/** Bytes of memory of a process for repositories. */
+const PROCESS_BYTES = 2 * 1024 * 1024 * 1024;
+
+/**
+ * Starts workers of a {@linkcode RepositoryPool} as processes, which can read and write nothing but the
+ * files in one folder. A process that crashes, or needs too much memory, ends alone.
+ *
+ * @param memoryBytes what each may have; two gigabytes, if absent
+ */
+export function repositoryProcesses(
+  folder: string,
+  memoryBytes: number = PROCESS_BYTES,
+): (nicer: number | null) => ProcessPort {
+  return (nicer) =>
+    startProcess({
+      worker: WORKER,
+      read: [folder],
+      write: [folder],
+      memoryBytes,
+      ...nicer === null ? {} : { nicer },
+    });
 }
 
 /** One name per file, so that no two workers open one. */
@@ -509,7 +534,6 @@ interface Door {
   /** What calls on the side wait for, by path. */
   readonly held: Map<string, Promise<unknown>>;
   readonly limits: TimeLimits;
-  readonly startThread: StartThread;
   /** Whether the caller wants results as JSON. */
   readonly asJson: boolean;
 }
@@ -522,13 +546,13 @@ function leastBusy(lanes: readonly Lane[]): Lane {
 
 /** One method per operation; `limits.ts` has their types. */
 function operationsOf(door: Door): Record<string, unknown> {
-  const { path, lane, sides, held, limits, startThread, asJson } = door;
+  const { path, lane, sides, held, limits, asJson } = door;
   const names = Object.keys(limits) as OperationName[];
   return Object.fromEntries(names.map((operation) => {
-    const submit = (hashing: HashMemory | null, input: unknown, options?: CallOptions) => {
+    const call = (input: unknown, options?: CallOptions) => {
       const limitMs = limits[operation];
       const wantsProgress = options?.onProgress !== undefined;
-      const request = { operation, input, asJson, limitMs, wantsProgress, hashing };
+      const request = { operation, input, asJson, limitMs, wantsProgress };
       const job = { kind: "run", path, ...request } as const;
       const side = SIDE.get(operation);
       const submitTo = (choose: () => Lane) => {
@@ -543,11 +567,6 @@ function operationsOf(door: Door): Record<string, unknown> {
       const move = READS.has(operation) ? () => submitTo(heavy) : null;
       return lane.submit(path, job, options, move);
     };
-    const call = (input: unknown, options?: CallOptions) => submit(null, input, options);
-    const callHelped = async (input: unknown, options?: CallOptions) => {
-      using helper = new HashHelper(startThread);
-      return await submit(helper.memory, input, options);
-    };
-    return [operation, operation === "verify" ? callHelped : call];
+    return [operation, call];
   }));
 }

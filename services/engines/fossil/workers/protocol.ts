@@ -1,6 +1,5 @@
-import type { FossilErrorCode } from "../error.ts";
 import type { NewRepositoryOptions } from "../repository.ts";
-import type { HashMemory } from "./hash_protocol.ts";
+import type { Failure } from "./failures.ts";
 import type { ImportOptions } from "./import.ts";
 import type { OperationName } from "./operation_names.ts";
 import type { Parcel } from "./parcel.ts";
@@ -42,8 +41,6 @@ export type JobRequest =
     readonly limitMs: number | null;
     /** Whether the caller wants progress messages. */
     readonly wantsProgress: boolean;
-    /** A thread that hashes; null if none is needed. */
-    readonly hashing: HashMemory | null;
   }
   | {
     readonly kind: "import";
@@ -64,8 +61,4 @@ export type JobRequest =
 export type JobProgress = readonly [done: number, total: number | null];
 
 /** The answer to a job. */
-export type JobAnswer =
-  | { readonly kind: "done"; readonly parcel: Parcel }
-  | { readonly kind: "refused"; readonly code: FossilErrorCode; readonly message: string }
-  /** An error of neither the engine nor the disk: a bug. */
-  | { readonly kind: "broken"; readonly message: string; readonly stack: string };
+export type JobAnswer = { readonly kind: "done"; readonly parcel: Parcel } | Failure;

@@ -6,12 +6,14 @@ import {
   type ServedCall,
   Transferred,
 } from "../../../kernel/serve_calls.ts";
-import { describeError, errorCodeOf, FossilError } from "../error.ts";
+import { FossilError } from "../error.ts";
 import { Repository } from "../repository.ts";
 import { backUp } from "./backup.ts";
+import { failureOf } from "./failures.ts";
 import { importRepository } from "./import.ts";
 import { OpenRepository } from "./open_repository.ts";
-import { type Context, OPERATIONS } from "./operations.ts";
+import type { Context } from "./context.ts";
+import { OPERATIONS } from "./operations.ts";
 import { pack, packJson } from "./parcel.ts";
 import { giveWay } from "../../../kernel/thread_priority.ts";
 import type {
@@ -91,24 +93,29 @@ class RepositoryWorker {
   }
 
   async #run(request: JobRequest & { kind: "run" }, call: ServedCall): Promise<unknown> {
-    const { path, operation, input, limitMs, hashing } = request;
+    const { path, operation, input, limitMs } = request;
     const watch = this.#watchOf(limitMs, request, call);
     watch.check();
     // From here on, nothing closes the repository because it is idle.
     this.#watch = watch;
+    let isTrusted = true;
+    const distrust = () => {
+      isTrusted = false;
+    };
     try {
       const open = this.#use(path);
       const { repository, reader } = open;
       const index = () => open.index();
       const companion = () => open.companion();
-      const context: Context = { repository, reader, watch, hashing, index, companion };
+      const context: Context = { repository, reader, watch, index, companion, distrust };
       const result = await (OPERATIONS[operation] as AnyOperation)(context, input);
       if (open.hasWritten()) this.#settleSoon(open);
       return result;
     } catch (error) {
-      if (!(error instanceof FossilError || error instanceof Interrupted)) this.#close(path);
+      if (!(error instanceof FossilError || error instanceof Interrupted)) distrust();
       throw error;
     } finally {
+      if (!isTrusted) this.#close(path);
       this.#watch = null;
     }
   }
@@ -194,16 +201,3 @@ serveCalls(({ settings, nicer }: WorkerSetup) => {
     }
   };
 });
-
-/** The description of an error for the caller. */
-function failureOf(error: unknown): JobAnswer {
-  const code = errorCodeOf(error);
-  const { message, stack = "" } = error instanceof Error ? error : new Error(String(error));
-  if (code === null) return { kind: "broken", message, stack };
-  return { kind: "refused", code, message: error instanceof FossilError ? message : told(error) };
-}
-
-/** A sentence without the path and the raw text of an error of SQLite or of the system. */
-function told(error: unknown): string {
-  return describeError(error, "The repository") ?? "The repository cannot be read or written";
-}

@@ -30,8 +30,9 @@ export class SharedHashCheck implements HashCheck {
   check(batch: readonly StoredArtifact[]): string[] {
     const wrong = [...this.#given.keys()].flatMap((slot) => this.#collect(slot));
     const bytes = batch.reduce((sum, { content }) => sum + content.length, 0);
-    const free = this.#memory.slots.find((slot) => !this.#given.has(slot));
-    if (free === undefined || bytes > SLOT_BYTES || batch.length > SLOT_ITEMS) {
+    const isThere = Atomics.load(this.#memory.isThere, 0) === 1;
+    const free = isThere && this.#memory.slots.find((slot) => !this.#given.has(slot));
+    if (free === false || free === undefined || bytes > SLOT_BYTES || batch.length > SLOT_ITEMS) {
       return [...wrong, ...this.#checkHere(batch)];
     }
     this.#give(free, batch);

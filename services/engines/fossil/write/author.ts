@@ -9,12 +9,15 @@ export interface Author {
   readonly date: number;
   /** Address of the author, for the table of received artifacts. */
   readonly ip?: string;
+  /** A text by which the write is found again, in the table of received artifacts. */
+  readonly mark?: string;
 }
 
 /** Runs a write in the author's name. */
 export function writeAs<T>(repository: Repository, author: Author, work: () => T): T {
   if (author.user === "") throw new FossilError("invalid", "An artifact needs a user");
-  return repository.write({ user: author.user, ip: author.ip ?? null }, work);
+  const { user, ip = null, mark } = author;
+  return repository.write({ user, ip, ...(mark === undefined ? {} : { mark }) }, work);
 }
 
 /**

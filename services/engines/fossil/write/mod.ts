@@ -1,6 +1,6 @@
 /** Writing: small functions that each create one artifact. */
 export { type NewAttachment, writeAttachment } from "./attachment.ts";
-export type { Author } from "./author.ts";
+export { type Author, writeAs } from "./author.ts";
 export {
   isOpenLeaf,
   type MakeTree,

@@ -1,7 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { TicketField } from "../artifact/mod.ts";
 import { isArtifactHash, sha1 } from "../codec/mod.ts";
-import { readTicketClosing, type SqlValue, ticketRowsQuery } from "../content/mod.ts";
+import {
+  isCustomTicketFieldName,
+  readTicketClosing,
+  type SqlValue,
+  ticketFieldType,
+  ticketRowsQuery,
+} from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { type Author, dateAfter, writeAs } from "./author.ts";
@@ -11,6 +17,10 @@ export interface NewTicketChange extends Author {
   /** Id of an existing ticket; absent for a new one. */
   readonly ticket?: string;
   readonly fields: readonly TicketField[];
+  /** Fields that are set if tickets of the repository have them. */
+  readonly optional?: readonly TicketField[];
+  /** A comment, in the fields that the repository has for it. */
+  readonly comment?: { readonly text: string; readonly mimetype?: string };
 }
 
 /** A change of a ticket that was written. */
@@ -26,7 +36,7 @@ export interface WrittenTicketChange {
  * the artifact has only their SHA1.
  *
  * @throws {FossilError} `missing` if the ticket is unknown; `invalid` if the repository has no such
- * field.
+ * field, or a custom field of numbers gets a text.
  */
 export function writeTicketChange(
   repository: Repository,
@@ -34,7 +44,7 @@ export function writeTicketChange(
 ): WrittenTicketChange {
   return writeAs(repository, change, () => {
     const ticket = change.ticket ?? randomBytes(20).toString("hex");
-    checkFields(repository, change.fields);
+    const fields = fieldsOf(repository, change);
     const newest = repository.db.value<number | null>(
       "SELECT max(mtime) FROM tagxref JOIN tag USING(tagid) WHERE tagname=?",
       `tkt-${ticket}`,
@@ -46,7 +56,7 @@ export function writeTicketChange(
     const hash = repository.add({
       kind: "ticket",
       date,
-      fields: change.fields.map((field) => conceal(repository, field)),
+      fields: fields.map((field) => conceal(repository, field)),
       ticket,
       user: change.user,
     });
@@ -78,16 +88,54 @@ export function closeTicket(
   });
 }
 
-function checkFields(repository: Repository, fields: readonly TicketField[]): void {
-  if (fields.length === 0) throw new FossilError("invalid", "The change has no field");
-  const columns = new Set([
-    ...repository.db.columns("ticket"),
-    ...repository.db.columns("ticketchng"),
-  ]);
-  for (const { name } of fields) {
-    if (columns.has(name) && !name.startsWith("tkt_") && !name.includes(" ")) continue;
-    throw new FossilError("invalid", `Tickets of this repository have no field "${name}"`);
+/** The fields that a change sets in this repository. */
+function fieldsOf({ db }: Repository, change: NewTicketChange): TicketField[] {
+  const { optional = [], comment, user } = change;
+  const columns = new Map<string, string>();
+  for (const table of ["ticketchng", "ticket"]) {
+    for (const { name, type } of db.typedColumns(table)) columns.set(name, type);
   }
+  const has = ({ name }: TicketField) => columns.has(name);
+  const isSet = ({ name }: TicketField) => change.fields.some((field) => field.name === name);
+  const fields = [
+    ...change.fields,
+    ...optional.filter((field) => has(field) && !isSet(field)),
+    ...(comment === undefined ? [] : commentFields(comment, user, has)),
+  ];
+  if (fields.length === 0) throw new FossilError("invalid", "The change has no field");
+  for (const { name, value } of fields) {
+    const type = name.startsWith("tkt_") || name.includes(" ") ? undefined : columns.get(name);
+    if (type === undefined) {
+      throw new FossilError("invalid", `Tickets of this repository have no field "${name}"`);
+    }
+    if (
+      isCustomTicketFieldName(name) && ticketFieldType(type) === "number" && !NUMBER.test(value)
+    ) {
+      const example = 'such as "3" or "2.5"';
+      throw new FossilError("invalid", `The field "${name}" takes a number, ${example}`);
+    }
+  }
+  return fields;
+}
+
+/** A decimal number, or nothing. */
+const NUMBER = /^(?:[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)?$/i;
+
+/**
+ * The fields of a comment, as the program writes them. Old repositories have no fields for comments;
+ * there, the comment is appended to the description.
+ */
+function commentFields(
+  { text, mimetype = "text/plain" }: NonNullable<NewTicketChange["comment"]>,
+  user: string,
+  has: (field: TicketField) => boolean,
+): TicketField[] {
+  const set = (name: string, value: string) => ({ name, value, append: false });
+  const comment = set("icomment", text);
+  if (has(comment)) {
+    return [comment, set("mimetype", mimetype), set("login", user)].filter(has);
+  }
+  return [{ name: "comment", value: `\n\n${user}: ${text}`, append: true }];
 }
 
 function conceal(repository: Repository, field: TicketField): TicketField {

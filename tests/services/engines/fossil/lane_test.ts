@@ -47,7 +47,6 @@ Deno.test("an answer counts that came in time, though the main thread stood stil
     asJson: false,
     limitMs: 50,
     wantsProgress: false,
-    hashing: null,
   });
   // It may be refused before this thread looks again.
   call.catch(() => {});

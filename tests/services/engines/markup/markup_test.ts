@@ -39,3 +39,22 @@ Deno.test("a text that takes too long or is too long is shown as plain text, and
   assert.equal(await markup.render(markdown("*a*")), "<p><em>a</em></p>\n");
   markup.close();
 });
+
+Deno.test("a process without any rights renders everything that a thread does", async () => {
+  const thread = new Markup({ scheduler: systemScheduler });
+  const process = new Markup({ scheduler: systemScheduler, startsProcesses: true });
+  const fence = "```";
+  const texts = [
+    "*a* | b\n--|--\n1|2\n",
+    `${fence}ts\nconst a: number = 1;\n${fence}\n`,
+    `${fence}pikchr\nbox "a"; arrow; circle "b"\n${fence}\n`,
+    `# \ud800 ${"<b>bold</b> ".repeat(2000)}`,
+  ];
+  for (const text of texts) {
+    assert.equal(await process.render(markdown(text)), await thread.render(markdown(text)));
+  }
+  const code = await process.highlight("/projects/demo", "a.py", "def f(): pass\n");
+  assert.equal(code, await thread.highlight("/projects/demo", "a.py", "def f(): pass\n"));
+  thread.close();
+  process.close();
+});

@@ -9,6 +9,7 @@ import {
 } from "../../../../services/engines/fossil/mod.ts";
 import type { Dependence } from "../../../../services/work/projects/answers.ts";
 import { type TestProject, withProject } from "../../../support/projects.ts";
+import { until } from "../../../support/until.ts";
 
 /** Reads the newest check-ins and tickets again and again; counts the reads that nothing kept. */
 class Reads {
@@ -26,13 +27,13 @@ class Reads {
 
   async get(dependence: Dependence): Promise<{ checkins: number; tickets: number }> {
     const { api: { services: { hosting: { repositories } } }, project } = this.#test;
-    const { bytes } = await repositories.answers.get(project, dependence, async (repository) => {
+    const { content } = await repositories.answers.get(project, dependence, async (repository) => {
       this.count++;
       const { total: checkins } = await repository.timeline({});
       const { total: tickets } = await repository.tickets({});
       return { bytes: new TextEncoder().encode(JSON.stringify({ checkins, tickets })) };
     }, dependence);
-    return JSON.parse(new TextDecoder().decode(bytes));
+    return JSON.parse(new TextDecoder().decode(content.bytes));
   }
 }
 
@@ -92,5 +93,25 @@ Deno.test("requests that find an answer outdated share the new one", async () =>
       assert.equal(new Set(found.map(({ tickets }) => tickets)).size, 1);
       assert.equal(reads.count, before + 1);
     }
+  });
+});
+
+Deno.test("a large answer arrives whole after it is forgotten, and its memory comes back", async () => {
+  await withProject(async ({ api, project }) => {
+    const { answers } = api.services.hosting.repositories;
+    const large = () => new Uint8Array(7 * 1024 * 1024).fill(7);
+    const bytes = large();
+    const { content } = await answers.get(project, "0", () => Promise.resolve({ bytes }));
+    const stream = content.stream();
+    for (const key of "12345") {
+      await answers.get(project, key, () => Promise.resolve({ bytes: large() }));
+    }
+    let length = 0;
+    for await (const part of stream) {
+      assert.ok(part.every((byte) => byte === 7));
+      length += part.length;
+    }
+    assert.equal(length, large().length);
+    await until(() => bytes.length === 0);
   });
 });

@@ -1,6 +1,9 @@
 /** A receipt with more artifacts than one page of a look at the repository. */
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import type { Database } from "../../../../services/engines/database/mod.ts";
+import { newUlid } from "../../../../services/kernel/ulid.ts";
+import { stampOf } from "../../../../services/work/projects/intentions.ts";
 import { Scratch } from "../../engines/fossil/support/fossil.ts";
 import { judged } from "../../engines/fossil/support/judges.ts";
 import { type TestProject, withProject } from "../../../support/projects.ts";
@@ -39,6 +42,14 @@ function importCommits(
   scratch.fossil(["import", "--git", "--incremental", file, scratch.path("stream")]);
 }
 
+/** Marks the newest receipt of a repository as that of a write. */
+function markNewest(file: string, mark: string): void {
+  const database = new DatabaseSync(file);
+  database.prepare("UPDATE rcvfrom SET nonce=? WHERE rcvid=(SELECT max(rcvid) FROM rcvfrom)")
+    .run(mark);
+  database.close();
+}
+
 /** The comments of a branch's check-ins, in the order of their events. */
 async function commentsOf({ tables }: Database, branch: string): Promise<unknown[]> {
   const rows = await tables.selectFrom("events").select("data")
@@ -64,10 +75,12 @@ judged(
       });
       const start = Date.parse("2026-11-01T00:00:00Z");
       const origin = { actor: "agent:ann", actorId: null, address: null, cause: null };
-      const stamp = { user: "ann", date: start };
-      const intention = { projectId: project.id, kind: kind.name, stamp, origin, body: null };
-      await repositories.intentions.record(intention, start);
+      const id = newUlid(start);
+      const stamp = stampOf(id, { user: "ann", date: start });
+      const intention = { id, projectId: project.id, kind: kind.name, stamp, origin, body: null };
+      await repositories.intentions.record([intention], start);
       importCommits(scratch, test, streamOf(ARTIFACTS, "big", start));
+      markNewest(repositories.files.pathOf(project), stamp.mark);
       await catchUp();
       await catchUp();
       const expected = Array.from({ length: ARTIFACTS }, (_, index) => `Commit ${index + 1}`);

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { Conflict } from "../../../../services/kernel/errors.ts";
+import { newUlid } from "../../../../services/kernel/ulid.ts";
+import { stampOf } from "../../../../services/work/projects/intentions.ts";
 import type { Actor, Project } from "../../../../services/work/projects/mod.ts";
 import { withProject } from "../../../support/projects.ts";
 import { TestScheduler } from "../../../support/scheduler.ts";
@@ -128,8 +130,10 @@ Deno.test("a submission that was killed before its settling is settled at the ne
     const [written, lost] = [await aTicket(place), await aTicket(place)];
     for (const [index, { ref, caller }] of [written, lost].entries()) {
       await claims.claim(project, ref, { caller: BY_OPERATOR, actor: caller });
-      const stamp = { user: "caller", date: clock.now() + 1000 * (index + 1) };
-      await repositories.intentions.record({
+      const id = newUlid(clock.now());
+      const stamp = stampOf(id, { user: "caller", date: clock.now() + 1000 * (index + 1) });
+      await repositories.intentions.record([{
+        id,
         projectId: project.id,
         kind: "ticket.submit",
         stamp,
@@ -142,7 +146,7 @@ Deno.test("a submission that was killed before its settling is settled at the ne
           workspace: null,
           plans: [],
         },
-      }, clock.now());
+      }], clock.now());
       if (ref === lost.ref) continue;
       const fields = [{ name: "status", value: "Review", append: false }];
       await repositories.read(

@@ -2,6 +2,7 @@
 import { deflateSync } from "node:zlib";
 import { DeltaWriter, type EntryForm, PackWriter } from "../../../git/mod.ts";
 import { MAX_ARTIFACT_BYTES, readDelta } from "../../codec/mod.ts";
+import { unwrapped } from "../wrapped.ts";
 import type { GitCompanion } from "./companion.ts";
 import { entriesOf, type KeptPack, type PackReport } from "./kept_pack.ts";
 import type { PackPlan } from "./plan.ts";
@@ -142,6 +143,10 @@ class Packer {
     const { repository: { store, db } } = this.#companion.reader;
     const { size } = this.#file(rid)!;
     this.#fileOffsets[rid] = this.#pack.offset;
+    if (store.sizeOf(rid) !== size) {
+      const content = unwrapped(store.require(rid));
+      return this.#pack.entry({ kind: "blob" }, size, deflateSync(content));
+    }
     const source = store.sourceOf(rid);
     if (source === 0) {
       // The stored stream is what a pack has.
@@ -154,7 +159,7 @@ class Packer {
     const isHad = kept?.files[source] === 1 ||
       (isThin && before !== undefined && this.#plan.had[before.origin] === 1);
     const delta = offset > 0 || isHad ? store.getDelta(rid) : null;
-    if (delta === null || before === undefined) {
+    if (delta === null || before === undefined || store.sizeOf(source) !== before.size) {
       return this.#pack.entry({ kind: "blob" }, size, deflateSync(store.require(rid)));
     }
     const converted = convertDelta(delta, { base: before.size, result: size });

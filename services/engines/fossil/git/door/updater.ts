@@ -9,6 +9,7 @@ import { TextMap } from "../../text/mod.ts";
 import { commitOf, commitTextOf, ownProperty } from "../commit.ts";
 import { parseOverlay, TREE_PROPERTY } from "../overlay.ts";
 import { parseSignature } from "../person.ts";
+import { unwrapped } from "../wrapped.ts";
 import type { CommitGraph } from "./graph.ts";
 import { type CheckinHead, headOf } from "./heads.ts";
 import { currentRefs, movesOf, sameName } from "./refs.ts";
@@ -365,8 +366,9 @@ export class CompanionUpdater {
 
   #addFile(rid: number, content: Uint8Array): Uint8Array {
     const { db } = this.#parts;
-    const name = nameOfObject("blob", content);
-    db.run("INSERT INTO file VALUES(?,?,0,?)", rid, name, content.length);
+    const seen = unwrapped(content);
+    const name = nameOfObject("blob", seen);
+    db.run("INSERT INTO file VALUES(?,?,0,?)", rid, name, seen.length);
     db.run("INSERT OR IGNORE INTO object VALUES(?,?,?)", name, KIND.blob, rid);
     return name;
   }

@@ -1,7 +1,7 @@
 /** Writes the check-ins of commits. */
 import { BoundedMap } from "../../../../kernel/bounded_map.ts";
 import { hexOf, MODE, type TreeEntry } from "../../../git/mod.ts";
-import { MAX_TREE_FILES, parseArtifact, type TagCard } from "../../artifact/mod.ts";
+import { MAX_TREE_FILES, type TagCard } from "../../artifact/mod.ts";
 import type { FileMode } from "../../artifact/mod.ts";
 import { md5 } from "../../codec/mod.ts";
 import { TAG } from "../../content/mod.ts";
@@ -13,6 +13,7 @@ import { formatOverlay, TREE_PROPERTY } from "../overlay.ts";
 import { userOf } from "../person.ts";
 import { decodeText, encodeText, readable } from "../stream/mod.ts";
 import { cardsOf, type GitTree, isFossilPath, overlayOf, type TreeFile } from "../trees.ts";
+import { wrapped } from "../wrapped.ts";
 import type { PushBranch } from "./branches.ts";
 import { parseCommit } from "./check.ts";
 import { TreeComparison } from "./comparison.ts";
@@ -153,7 +154,7 @@ export class CheckinWriter {
     }
     const card = CARD_MODES.get(mode);
     return {
-      hash: this.#artifactOf(object, path),
+      hash: this.#artifactOf(object),
       mode: card ?? "file",
       origin: null,
       beyond: card !== undefined && isFossilPath(path) ? null : mode,
@@ -161,28 +162,16 @@ export class CheckinWriter {
   }
 
   /** The artifact of a content, which this stores. */
-  #artifactOf(name: Uint8Array, path: string): string {
+  #artifactOf(name: Uint8Array): string {
     const key = keyOf(name);
     const known = this.#artifacts.get(key);
     if (known !== undefined) return known;
     const { repository, objects } = this.#options;
     const place = objects.placeOf(name, "blob");
-    const hash = place === 0
-      ? this.#store(objects.get(name)!.content, path)
-      : repository.store.hashOf(place) ?? "";
+    const rid = place === 0 ? repository.receive(wrapped(objects.get(name)!.content)).rid : place;
+    const hash = repository.store.hashOf(rid) ?? "";
     this.#artifacts.set(key, hash);
     return hash;
-  }
-
-  #store(content: Uint8Array, path: string): string {
-    const { repository } = this.#options;
-    if (parseArtifact(content) !== null) {
-      throw new FossilError(
-        "invalid",
-        `The file "${readable(path)}" is a valid artifact of Fossil itself`,
-      );
-    }
-    return repository.store.hashOf(repository.receive(content).rid) ?? "";
   }
 
   /** The text of a check-in, which gives back what the commit has. */

@@ -1,6 +1,7 @@
 /** Objects that the repository has, and those that a push brings. */
 import { inflateSync } from "node:zlib";
 import { type ObjectKind } from "../../../git/mod.ts";
+import { unwrapped } from "../wrapped.ts";
 import type { GitCompanion } from "../door/mod.ts";
 import { KIND } from "../door/schema.ts";
 import type { Draft, DraftObject } from "./draft.ts";
@@ -40,7 +41,7 @@ export function contentOf(companion: GitCompanion, { kind, place }: KnownObject)
     case "tree":
       return trees.contentOf(place);
     case "blob":
-      return repository.store.require(place);
+      return unwrapped(repository.store.require(place));
   }
 }
 

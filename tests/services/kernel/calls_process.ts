@@ -1,4 +1,0 @@
-import { serveProcess } from "../../../services/kernel/serve_process.ts";
-
-const url = new URL("./calls_worker.ts", import.meta.url);
-await serveProcess(new Worker(url, { type: "module" }), { maxLine: 1000 });

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { type ProcessOptions, startProcess } from "../../../services/kernel/process_port.ts";
+import { WorkerPool } from "../../../services/kernel/worker_pool.ts";
+import { withFolder } from "../../support/temporary.ts";
+import type { TestRequest } from "./calls_worker.ts";
+
+const MEGABYTE = 1024 * 1024;
+
+/** Runs a test with a pool of one process. */
+async function withProcess(
+  options: Partial<ProcessOptions>,
+  test: (call: WorkerPool<TestRequest, unknown>["call"]) => Promise<void>,
+): Promise<void> {
+  const pool = new WorkerPool<TestRequest, unknown>({
+    start: () =>
+      startProcess({
+        worker: new URL("./calls_worker.ts", import.meta.url),
+        read: [],
+        write: [],
+        memoryBytes: 1000 * MEGABYTE,
+        ...options,
+      }),
+    setup: 10,
+    full: () => new RangeError("full"),
+    lost: (reason) => new Error(`lost: ${reason}`),
+    unusable: (reason) => new Error(`unusable: ${reason}`),
+    closed: () => new Error("closed"),
+  });
+  try {
+    await test((request, callOptions) => pool.call(request, callOptions));
+  } finally {
+    pool.close();
+  }
+}
+
+Deno.test("a process answers, fails, tells of its progress, is cancelled, and is replaced when it has ended", async () => {
+  await withProcess({}, async (call) => {
+    const seen: unknown[] = [];
+    assert.equal(await call(["add", 1], { onProgress: (one) => seen.push(one) }), 11);
+    assert.deepEqual(seen, [1]);
+    await assert.rejects(call(["fail", 2]), /^Error: not 2$/);
+    assert.deepEqual(await call(["transfer", 3_000_000]), new Uint8Array(3_000_000));
+    const pid = await call(["pid", 0]);
+    const gone = new AbortController();
+    const cancelled = call(["wait", 0], { signal: gone.signal, onProgress: () => gone.abort() });
+    await assert.rejects(cancelled, { name: "AbortError" });
+    assert.equal(await call(["pid", 0]), pid, "the process stays");
+    const lost = assert.rejects(call(["break", 0]), /lost: It has ended/);
+    assert.equal(await call(["add", 2]), 12, "the next process makes the call that waited");
+    await lost;
+  });
+});
+
+Deno.test("messages of a process carry every value that a thread's do", async () => {
+  await withProcess({}, async (call) => {
+    const values: unknown[] = [
+      ...[undefined, null, true, 0.5, -7, NaN, Infinity, 10n, "", "a", "\ufeffb".repeat(5000)],
+      ...["\ud800", "\ud800".repeat(5000), "\u{1f600}\n".repeat(70_000), new Map([[1, "one"]])],
+      ...[[1, undefined, 3], { a: { b: [] } }, new Date(7), { "\0part": [0, 1, 0] }],
+      JSON.parse('{"__proto__":{"x":1},"toJSON":2}'),
+      new Uint8Array([0, 1, 255]),
+      new Uint8Array(200_000).fill(7).subarray(1, 150_001),
+      { text: "x".repeat(9000), bytes: [new Uint8Array(0), new Uint8Array(70_000)], n: 1 },
+    ];
+    for (const value of values) assert.deepEqual(await call(["echo", value]), value);
+    await assert.rejects(call(["echo", () => {}]), /could not be cloned/);
+    assert.equal(await call(["add", 1]), 11);
+  });
+});
+
+Deno.test("a process has no rights but those for its files", async () => {
+  await withFolder(async (folder) => {
+    await withProcess({ read: [folder], write: [folder] }, async (call) => {
+      const refused = "NotCapable";
+      assert.deepEqual(await call(["rights", folder]), {
+        net: refused,
+        env: refused,
+        run: refused,
+        sys: refused,
+        ffi: refused,
+        more: "denied",
+        otherRead: refused,
+        otherWrite: refused,
+        read: null,
+        write: null,
+      });
+    });
+  });
+});
+
+Deno.test("a process that needs too much memory, or computes for too long, ends alone", async () => {
+  await withProcess({ memoryBytes: 250 * MEGABYTE }, async (call) => {
+    const lost = assert.rejects(call(["hoard", 0]), /lost: It needed more memory than it may have/);
+    assert.equal(await call(["add", 1]), 11);
+    await lost;
+  });
+  await withProcess({ computeMs: 20 }, async (call) => {
+    await assert.rejects(call(["spin", 0]), /lost: It computed for longer than it may/);
+  });
+});
+
+Deno.test("a killed process fails its call alone, and a stopped one ends at the limit of its call", async () => {
+  await withProcess({}, async (call) => {
+    for (const [signal, options] of [["SIGKILL", {}], ["SIGSTOP", { limitMs: 50 }]] as const) {
+      const pid = Number(await call(["pid", 0]));
+      const ready = Promise.withResolvers<void>();
+      const running = call(["wait", 0], { ...options, onProgress: () => ready.resolve() });
+      const lost = assert.rejects(running, /lost: It /);
+      const waiting = call(["pid", 0]);
+      await ready.promise;
+      Deno.kill(pid, signal);
+      await lost;
+      assert.notEqual(await waiting, pid);
+    }
+  });
+});
+
+Deno.test("where no socket can be made, a process uses a port", async () => {
+  await withFolder(async (folder) => {
+    const long = `${folder}/${"long".repeat(30)}`;
+    await Deno.mkdir(long);
+    const caller = new URL("./process_caller.ts", import.meta.url).href;
+    const { stdout } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "--quiet", "--no-check", "--permission-set=test", caller],
+      env: { TMPDIR: long },
+      stderr: "inherit",
+    }).output();
+    assert.equal(new TextDecoder().decode(stdout), "11\n");
+    assert.deepEqual([...Deno.readDirSync(long)], []);
+  });
+});
