@@ -145,7 +145,6 @@ class HeadReader {
  * @see {@link https://git-scm.com/docs/git-check-ref-format}
  */
 export function isRefName(ref: string): boolean {
-  // deno-lint-ignore no-control-regex
   if (/[\0-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\.$|\/$/.test(ref) || ref.includes("\ufffd")) {
     return false;
   }

@@ -54,7 +54,7 @@ export class GitDoor {
     );
     const known = this.#parsed.get(answer);
     if (known !== undefined) return known;
-    const refs: Advertisement = JSON.parse(new TextDecoder().decode(answer.bytes));
+    const refs: Advertisement = JSON.parse(new TextDecoder().decode(answer.content.bytes));
     this.#parsed.set(answer, refs);
     return refs;
   }

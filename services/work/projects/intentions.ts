@@ -13,7 +13,6 @@ import type { Project } from "./records.ts";
 
 /** Author and date of a write, and the mark by which its artifacts are found, also after a crash. */
 export interface Stamp {
-  /** In place of the author, the mark of a push. */
   readonly user: string;
   /** Unix milliseconds; unique among the writes of this project. */
   readonly date: number;
@@ -40,6 +39,18 @@ export function furtherStamp<Given extends Pick<Stamp, "mark">>(
   count: number,
 ): Given {
   return { ...stamp, mark: `${stamp.mark} ${count}` };
+}
+
+/** How the marks of pushes begin. */
+export const PUSH_MARK = "muster:";
+
+/** The stamp of what a push intends: the push's mark is also kept in place of the author. */
+export function pushStampOf(mark: string, date: number): Stamp {
+  return { user: mark, date, mark };
+}
+
+function isPushMark(author: string): boolean {
+  return author.startsWith(PUSH_MARK);
 }
 
 /** The mark in a write's stamp, given that of any of its operations. */
@@ -206,6 +217,7 @@ export class Intentions {
 function pendingOf(row: Selectable<Tables["intentions"]>): Pending {
   const { id, project_id: projectId, kind, author: user, date } = row;
   const origin: Origin = JSON.parse(row.origin);
-  const stamp = stampOf(id, { user, date });
+  const { mark } = stampOf(id, { user, date });
+  const stamp = { user, date, mark: isPushMark(user) ? user : mark };
   return { id, projectId, kind, stamp, origin, body: JSON.parse(row.body) };
 }

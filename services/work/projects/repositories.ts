@@ -19,13 +19,11 @@ import { RepositoryArchives } from "./archives.ts";
 import { RepositoryDownloads } from "./downloads.ts";
 import { projectEvent } from "./events.ts";
 import type { ProjectHomes } from "./homes.ts";
-<<<<<<< HEAD
-import { type Intended, Intentions, type Stamp } from "./intentions.ts";
-=======
 import {
+  type Intended,
   Intentions,
   type Pending,
-  type RegisteredKind,
+  pushStampOf,
   type Stamp,
   stampOf,
 } from "./intentions.ts";
@@ -37,7 +35,6 @@ import {
   WaitingWrites,
   type WriteGroup,
 } from "./joint_writes.ts";
->>>>>>> gitdoor
 import { OlderCopies } from "./older_copies.ts";
 import { StorageQuotas } from "./quotas.ts";
 import { markOf, type OwnWrite, type ReceptionObserver } from "./reception.ts";
@@ -87,17 +84,13 @@ export interface RepositoryWrite<Body, Result> {
   /** The user of the artifacts; by default the caller. */
   readonly user?: string;
   /** The changes of the app database in the same step; see `Intentions`. */
-<<<<<<< HEAD
   readonly intention?: Intended<Body>;
-=======
-  readonly intention?: { readonly kind: RegisteredKind<Body>; readonly body: Body };
   /**
    * What it is about, such as one page, if it reads and changes nothing else; null if the engine
    * alone judges it, by what it finds when it writes. Such writes share a transaction if they wait at
    * the same time and are about different things. Absent for a write that must run alone.
    */
   readonly subject?: string | null;
->>>>>>> gitdoor
   /** Bytes that are known to come; null if the write makes room, which is allowed beyond a quota. */
   readonly coming?: number | null;
   /**
@@ -362,25 +355,20 @@ export class ProjectRepositories {
     const intend: Intend = async ({ kind: { name: kind }, body }) => {
       if (caller === null || mark === null) throw new Error("Nobody intends this");
       isIntended = true;
-      const stamp = { user: mark, date: this.#nextDate(project.id) };
-      const intention = { projectId: project.id, kind, stamp, origin: originOf(caller), body };
-      await this.intentions.record(intention, this.#scheduler.now());
+      const now = this.#scheduler.now();
+      const stamp = pushStampOf(mark, this.#nextDate(project.id));
+      const origin = originOf(caller);
+      const intention = { id: newUlid(now), projectId: project.id, kind, stamp, origin, body };
+      await this.intentions.record([intention], now);
     };
     const receiving = this.files.use(project, (repository) => push(repository, mark, intend));
     const isReceived = await receiving.then(({ receipt }) => receipt !== null, () => false);
     // Unversioned files leave no receipt.
-<<<<<<< HEAD
     const bytes = isReceived || isIntended
-      ? await this.#reconciliation.settle(project, null)
+      ? await this.#reconciliation.settle(project)
       : await receiving.then(() => this.#bytesOf(project));
     const result = await receiving;
-    this.quotas.note(project, caller?.principal ?? null, bytes);
-=======
-    const bytes = result.receipt === null
-      ? await this.#bytesOf(project)
-      : await this.#reconciliation.settle(project);
     this.quotas.note(project, [{ principal: caller?.principal ?? null, sent: 1 }], bytes);
->>>>>>> gitdoor
     return result;
   }
 
