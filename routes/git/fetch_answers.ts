@@ -161,13 +161,20 @@ function streamed(
   sideBand: SideBand,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const before = sideBand === "none" ? 0 : HEAD_BYTES + CHANNEL_BYTES;
+  let isEnded = false;
   return new ReadableStream({
-    start: (controller) => controller.enqueue(head),
+    start(controller) {
+      controller.enqueue(head);
+      pack.onClosed(() => {
+        if (!isEnded) controller.error(new Error("The client did not read its pack in time"));
+      });
+    },
     async pull(controller) {
       const buffer = new Uint8Array(before + CHUNK_BYTES[sideBand]);
       try {
         const count = await pack.read(buffer.subarray(before));
         if (count === null) {
+          isEnded = true;
           if (sideBand !== "none") controller.enqueue(markPacket("flush"));
           pack.close();
           return controller.close();
@@ -179,13 +186,17 @@ function streamed(
         }
         controller.enqueue(buffer.subarray(0, before + count));
       } catch (error) {
+        isEnded = true;
         pack.close();
         if (!(error instanceof ServiceError) || sideBand === "none") throw error;
         controller.enqueue(messagePacket(FATAL, `${error.message}\n`));
         controller.close();
       }
     },
-    cancel: () => pack.close(),
+    cancel() {
+      isEnded = true;
+      pack.close();
+    },
   }, { highWaterMark: 0 });
 }
 

@@ -151,7 +151,7 @@ export function gitRoutes(services: GitServices) {
         } catch (error) {
           // Git shows this sentence; of another status it shows the number alone.
           const isShown = error instanceof GitError || error instanceof NotFound ||
-            error instanceof Invalid;
+            error instanceof Invalid || error instanceof Unavailable || error instanceof TooMany;
           if (!isShown) throw error;
           return send(errorPacket(error.message), result);
         }

@@ -12,6 +12,8 @@ const REF_DELTA = 7;
 /** Bytes that are collected for one write. */
 const PIECE_BYTES = 256 * 1024;
 export const PACK_HEADER_BYTES = 12;
+/** Most bytes of an entry's head: a size, and a name or a distance. */
+const MAX_HEAD_BYTES = 32;
 
 /** What an entry of a pack is: a whole object, or a delta of another one. */
 export type EntryForm =
@@ -52,7 +54,9 @@ export class PackWriter {
    * @param compressed a zlib stream
    */
   entry(form: EntryForm, size: number, compressed: Uint8Array): void {
-    this.add(entryHead(form, size, this.offset));
+    const { offset } = this;
+    if (this.#filled + MAX_HEAD_BYTES > PIECE_BYTES) this.#flush();
+    this.#filled = writeHead(this.#piece, this.#filled, { form, size, offset });
     this.add(compressed);
   }
 
@@ -84,32 +88,45 @@ export class PackWriter {
   }
 }
 
-/** The bytes before an entry's content. */
-function entryHead(form: EntryForm, size: number, offset: number): Uint8Array {
-  const head: number[] = [];
+/** Writes the bytes before an entry's content; returns where they end. */
+function writeHead(
+  piece: Buffer,
+  start: number,
+  { form, size, offset }: {
+    readonly form: EntryForm;
+    readonly size: number;
+    readonly offset: number;
+  },
+): number {
   const type = "kind" in form
     ? OBJECT_KINDS.indexOf(form.kind) + 1
     : "baseOffset" in form
     ? OFS_DELTA
     : REF_DELTA;
+  let at = start;
   let rest = Math.floor(size / 0x10);
   let byte = (type << 4) | (size % 0x10);
   for (; rest > 0; rest = Math.floor(rest / 0x80)) {
-    head.push(byte | 0x80);
+    piece[at++] = byte | 0x80;
     byte = rest % 0x80;
   }
-  head.push(byte);
-  if ("baseName" in form) head.push(...form.baseName);
-  if ("baseOffset" in form) head.push(...distanceOf(offset - form.baseOffset));
-  return Uint8Array.from(head);
+  piece[at++] = byte;
+  if ("baseName" in form) {
+    piece.set(form.baseName, at);
+    return at + form.baseName.length;
+  }
+  return "baseOffset" in form ? writeDistance(piece, at, offset - form.baseOffset) : at;
 }
 
-/** A distance in groups of seven bits, the highest first, of which each but the last adds one. */
-function distanceOf(distance: number): number[] {
+/** Writes groups of seven bits, the highest first, of which each but the last adds one. */
+function writeDistance(piece: Buffer, start: number, distance: number): number {
   const bytes = [distance % 0x80];
   for (let rest = Math.floor(distance / 0x80); rest > 0; rest = Math.floor(rest / 0x80)) {
     rest--;
-    bytes.unshift((rest % 0x80) | 0x80);
+    bytes.push((rest % 0x80) | 0x80);
   }
-  return bytes;
+  for (let place = 0; place < bytes.length; place++) {
+    piece[start + place] = bytes[bytes.length - 1 - place]!;
+  }
+  return start + bytes.length;
 }

@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import type { Advertisement, FetchRequest } from "../../engines/git/mod.ts";
-import type { NegotiationAnswer, PooledRepository } from "../../engines/fossil/mod.ts";
+import type { NegotiationAnswer } from "../../engines/fossil/mod.ts";
 import { Unavailable } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import type { Scheduler } from "../../kernel/scheduler.ts";
 import { CallerQuota, type Holder } from "../../people/identity/mod.ts";
-import { MAX_KEPT_PACK, type Project, type ProjectRepositories } from "../projects/mod.ts";
+import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import { GrowingFile } from "./growing_file.ts";
 
 /** Packs that may be made or read at the same time. */
@@ -13,17 +14,21 @@ const WORDS = { things: "fetches", state: "running", retrySeconds: 10 } as const
 /** How long a client waits for the objects of a long history, in milliseconds. */
 const PATIENCE_MS = 10_000;
 const RETRY_SECONDS = 10;
+/** How long a client may read nothing of its pack, in milliseconds. */
+const STALL_MILLISECONDS = 5 * 60_000;
 /** Branches that are fetched by hash alone. */
 const HIDDEN = "refs/heads/landing/";
 
 export interface GitDoorOptions {
   readonly repositories: ProjectRepositories;
+  readonly scheduler: Scheduler;
   readonly log: Log;
 }
 
 /** Answers `git clone` and `git fetch` of projects. */
 export class GitDoor {
   readonly #repositories: ProjectRepositories;
+  readonly #scheduler: Scheduler;
   readonly #log: Log;
   readonly #quota = new CallerQuota(MAX_PACKS, WORDS);
   /** References by the kept answers that have them. */
@@ -33,6 +38,7 @@ export class GitDoor {
 
   constructor(options: GitDoorOptions) {
     this.#repositories = options.repositories;
+    this.#scheduler = options.scheduler;
     this.#log = options.log;
   }
 
@@ -46,7 +52,7 @@ export class GitDoor {
       project,
       "git refs",
       async (repository) => {
-        const refs = await this.#current(project, repository);
+        const refs = await this.#ready(project, () => repository.gitRefs());
         const shown = refs.refs.filter(({ ref }) => !ref.startsWith(HIDDEN));
         return { bytes: new TextEncoder().encode(JSON.stringify({ ...refs, refs: shown })) };
       },
@@ -71,7 +77,7 @@ export class GitDoor {
   ): Promise<NegotiationAnswer> {
     return this.#repositories.read(
       project,
-      (repository) => repository.gitNegotiation(request, { signal }),
+      (repository) => this.#ready(project, () => repository.gitNegotiation(request, { signal })),
     );
   }
 
@@ -81,7 +87,10 @@ export class GitDoor {
     names: readonly string[],
     signal: AbortSignal,
   ): Promise<(number | null)[]> {
-    return this.#repositories.read(project, (repository) => repository.gitSizes(names, { signal }));
+    return this.#repositories.read(
+      project,
+      (repository) => this.#ready(project, () => repository.gitSizes(names, { signal })),
+    );
   }
 
   /**
@@ -111,7 +120,8 @@ export class GitDoor {
         const kept = await repository.keptGitPack({ target, request }, { signal: abort });
         if (kept !== null) return await GrowingFile.open(target, () => Promise.resolve(kept));
         await Deno.create(target).then((file) => file.close());
-        const where = { target, request, maxKept: MAX_KEPT_PACK };
+        const maxKept = await this.#repositories.roomForPack(project);
+        const where = { target, request, maxKept };
         return await GrowingFile.open(
           target,
           (onProgress) =>
@@ -121,6 +131,7 @@ export class GitDoor {
             ),
         );
       });
+      pack.closeIfStalled(this.#scheduler, STALL_MILLISECONDS);
       pack.onClosed(() => {
         held[Symbol.dispose]();
         ended.abort();
@@ -135,10 +146,18 @@ export class GitDoor {
     }
   }
 
-  async #current(project: Project, repository: PooledRepository): Promise<Advertisement> {
-    const known = await repository.gitRefs();
+  /**
+   * An answer from a project's objects; where it is null, they are made first.
+   *
+   * @throws Unavailable if that takes longer than a client waits
+   */
+  async #ready<T>(
+    project: Project,
+    ask: () => Promise<T | null>,
+  ): Promise<T> {
+    const known = await ask();
     if (known !== null) return known;
-    const update = this.#update(project, repository);
+    const update = this.#update(project);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
@@ -151,7 +170,7 @@ export class GitDoor {
     } finally {
       clearTimeout(timer);
     }
-    const made = await repository.gitRefs();
+    const made = await ask();
     if (made !== null) return made;
     throw new Unavailable("The project is changing quickly: try again", {
       retryAfterSeconds: RETRY_SECONDS,
@@ -159,10 +178,11 @@ export class GitDoor {
   }
 
   /** Makes the objects of a project; callers share one update. */
-  #update(project: Project, repository: PooledRepository): Promise<void> {
+  #update(project: Project): Promise<void> {
     const running = this.#updates.get(project.id);
     if (running !== undefined) return running;
-    const update = repository.updateObjects().finally(() => this.#updates.delete(project.id));
+    const update = this.#repositories.prepareClones(project)
+      .finally(() => this.#updates.delete(project.id));
     this.#updates.set(project.id, update);
     // It goes on when nobody waits any more.
     update.catch((error) =>

@@ -1,3 +1,5 @@
+import type { Scheduler } from "../../kernel/scheduler.ts";
+
 /** Starts what writes the file; it tells how many bytes are there, now and then. */
 type Write = (onProgress: (bytes: number) => void) => Promise<{ readonly bytes: number }>;
 
@@ -11,6 +13,9 @@ export class GrowingFile {
   #failure: { readonly error: unknown } | null = null;
   #news = Promise.withResolvers<void>();
   readonly #closed: (() => void)[] = [];
+  /** Begins to wait for the next read; returns what ends that. */
+  #watch = (): () => void => () => {};
+  #endWatch = () => {};
   readonly #finished: Promise<void>;
 
   private constructor(file: Deno.FsFile, write: Write) {
@@ -47,6 +52,13 @@ export class GrowingFile {
    * @throws what `write` threw
    */
   async read(buffer: Uint8Array): Promise<number | null> {
+    this.#endWatch();
+    const count = await this.#take(buffer);
+    if (!this.#isClosed) this.#endWatch = this.#watch();
+    return count;
+  }
+
+  async #take(buffer: Uint8Array): Promise<number | null> {
     while (this.#read === this.#written) {
       if (this.#failure !== null) throw this.#failure.error;
       if (this.#isWhole) return null;
@@ -58,6 +70,12 @@ export class GrowingFile {
     if (count === null) throw new Error("A file has become shorter while it was read");
     this.#read += count;
     return count;
+  }
+
+  /** Closes the file if nobody reads for so many milliseconds. */
+  closeIfStalled(scheduler: Scheduler, milliseconds: number): void {
+    this.#watch = () => scheduler.after(milliseconds, () => this.close());
+    this.#endWatch = this.#watch();
   }
 
   /** Calls a function when the file is closed. */
@@ -73,6 +91,7 @@ export class GrowingFile {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#endWatch();
     this.#file.close();
     for (const listener of this.#closed) listener();
   }

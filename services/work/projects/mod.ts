@@ -28,11 +28,6 @@ export {
 } from "./records.ts";
 export { ReadsAnywhere, type ReadsAnywhereOptions, type SharedReads } from "./reads_anywhere.ts";
 export type { Reception, ReceptionObserver } from "./reception.ts";
-export {
-  type Intend,
-  MAX_KEPT_PACK,
-  ProjectRepositories,
-  type RepositoryWrite,
-} from "./repositories.ts";
+export { type Intend, ProjectRepositories, type RepositoryWrite } from "./repositories.ts";
 export { appendParts, receiveUpload, type Upload, type UploadLimits } from "./uploads.ts";
 export { RepositoryWatch } from "./watch.ts";

@@ -109,6 +109,23 @@ export class StorageQuotas {
   }
 
   /**
+   * Bytes that a repository leaves of its project's bound, for what can be deleted at any time.
+   *
+   * @param wants.most without a bound
+   * @param wants.measure reads the bytes of the repository
+   */
+  async roomOf(
+    { id }: Pick<Project, "id">,
+    { most, measure }: { readonly most: number; readonly measure: () => Promise<number> },
+  ): Promise<number> {
+    const { projectBytes } = this.#options;
+    if (projectBytes === 0) return most;
+    const size = this.#sizes.get(id) ?? await measure();
+    this.#sizes.set(id, size);
+    return Math.max(0, Math.min(most, projectBytes - size));
+  }
+
+  /**
    * Notes the bytes of a repository after writes.
    *
    * @param writers who wrote, and how many bytes each sent: what the repository grew is theirs in

@@ -164,7 +164,11 @@ export class ProjectRepositories {
     this.openWork = new KeptReads(this.files, (repository) => repository.openWork());
     this.archives = new RepositoryArchives(this.files);
     this.downloads = new RepositoryDownloads(this.files);
-    this.indexes = new SearchIndexes({ files: this.files, log: options.log });
+    this.indexes = new SearchIndexes({
+      files: this.files,
+      prepareClones: (project) => this.prepareClones(project),
+      log: options.log,
+    });
     this.intentions = new Intentions(options);
     this.quotas = new StorageQuotas({
       ...options.quotas,
@@ -386,6 +390,20 @@ export class ProjectRepositories {
   ): Promise<void> {
     const measure = () => this.#bytesOf(project);
     return this.quotas.require(project, caller?.principal ?? null, { coming, measure });
+  }
+
+  /** Makes a project's Git objects, and the pack that clones get. */
+  async prepareClones(project: Pick<Project, "id" | "slug">): Promise<void> {
+    const where = { folder: this.files.folder, maxKept: await this.roomForPack(project) };
+    await this.files.use(project, (repository) => repository.prepareClones(where));
+  }
+
+  /** Bytes that the pack of a project's clones may take: no more than its quota leaves. */
+  roomForPack(project: Pick<Project, "id" | "slug">): Promise<number> {
+    return this.quotas.roomOf(project, {
+      most: MAX_KEPT_PACK,
+      measure: () => this.#bytesOf(project),
+    });
   }
 
   /**
@@ -617,8 +635,8 @@ export class ProjectRepositories {
     await caller.confirm?.();
   }
 
-  async #bytesOf(project: Project): Promise<number> {
-    return (await this.read(
+  async #bytesOf(project: Pick<Project, "id" | "slug">): Promise<number> {
+    return (await this.files.use(
       project,
       (repository) => repository.received({ after: null, limit: 0 }),
     ))
@@ -667,13 +685,19 @@ class KeptReads<Value> {
 /** Builds and updates search indexes in the background, one after the other. */
 class SearchIndexes {
   readonly #files: RepositoryFiles;
+  readonly #prepareClones: (project: Pick<Project, "id" | "slug">) => Promise<void>;
   readonly #log: Log;
   /** Projects whose update runs or waits, by id. */
   readonly #waiting = new Set<string>();
   #last: Promise<void> = Promise.resolve();
 
-  constructor(options: { readonly files: RepositoryFiles; readonly log: Log }) {
+  constructor(options: {
+    readonly files: RepositoryFiles;
+    readonly prepareClones: (project: Pick<Project, "id" | "slug">) => Promise<void>;
+    readonly log: Log;
+  }) {
     this.#files = options.files;
+    this.#prepareClones = options.prepareClones;
     this.#log = options.log;
   }
 
@@ -701,8 +725,7 @@ class SearchIndexes {
   async #update(project: Pick<Project, "id" | "slug">, forClones: boolean): Promise<void> {
     try {
       await this.#files.use(project, (repository) => repository.updateIndex());
-      const where = { folder: this.#files.folder, maxKept: MAX_KEPT_PACK };
-      if (forClones) await this.#files.use(project, (opened) => opened.prepareClones(where));
+      if (forClones) await this.#prepareClones(project);
     } catch (error) {
       // The next search updates the index.
       if (error instanceof NotFound || error instanceof Unavailable) return;
@@ -714,7 +737,7 @@ class SearchIndexes {
 }
 
 /** Bytes of the pack that is kept beside a repository for its clones. */
-export const MAX_KEPT_PACK = 1024 * 1024 * 1024;
+const MAX_KEPT_PACK = 1024 * 1024 * 1024;
 
 /** Opens a pool that logs what does not end in time. */
 function openPool({ folder, startsProcesses, log }: ProjectRepositoriesOptions): RepositoryPool {

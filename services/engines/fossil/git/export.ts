@@ -93,7 +93,7 @@ class Exporter {
     return {
       commits: order.length,
       files: this.#contents.size,
-      branches: this.#names.branches,
+      branches: this.#names.heads,
       tags: tags.length,
       notices: this.#notices.report(),
     };

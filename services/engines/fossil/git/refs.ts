@@ -106,7 +106,7 @@ export class NamePlan {
   }
 
   /** Number of references below refs/heads. */
-  get branches(): number {
+  get heads(): number {
     return [...this.#refs.keys()].filter((ref) => ref.startsWith(HEADS)).length;
   }
 
@@ -130,6 +130,11 @@ export class NamePlan {
       rid,
     );
     return row !== undefined && (refOfValue(row.named) ?? HEADS + row.branch) === ref;
+  }
+
+  /** The branches by their references. */
+  branches(): TextMap<string> {
+    return new TextMap([...this.#refOfBranch].map(([branch, ref]) => [ref, branch]));
   }
 
   /** The reference of a check-in in the stream. */

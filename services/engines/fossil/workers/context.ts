@@ -13,6 +13,12 @@ export interface Context {
   index(): SearchIndex;
   /** The Git objects beside the repository, opened or created. */
   companion(): GitCompanion;
+  /**
+   * Works with them. A damaged file is made anew, and the work is done again.
+   *
+   * @param mayRepeat whether it may be; by default it may
+   */
+  withCompanion<T>(work: (companion: GitCompanion) => T, mayRepeat?: () => boolean): T;
   /** Has the file opened anew after the job: an error may have left the connection in any state. */
   distrust(): void;
 }

@@ -1,4 +1,5 @@
 import { companionPath, GitCompanion } from "../git/door/mod.ts";
+import { isDamage } from "../content/mod.ts";
 import { Reader } from "../read/mod.ts";
 import { Repository } from "../repository.ts";
 import { SearchIndex, searchIndexPath } from "../search/mod.ts";
@@ -36,6 +37,19 @@ export class OpenRepository implements Disposable {
   companion(): GitCompanion {
     this.#companion ??= GitCompanion.open(companionPath(this.path), this.reader);
     return this.#companion;
+  }
+
+  /** See {@linkcode Context.withCompanion}. */
+  withCompanion<T>(work: (companion: GitCompanion) => T, mayRepeat: () => boolean): T {
+    try {
+      return work(this.companion());
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#companion?.discard();
+      this.#companion = null;
+      if (!mayRepeat()) throw error;
+      return work(this.companion());
+    }
   }
 
   /** Whether this connection has written rows since the last call. */

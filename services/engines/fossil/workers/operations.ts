@@ -253,14 +253,14 @@ export const READS = {
   previewMerge: ({ repository }: Context, sides: MergeSides) => previewMerge(repository, sides),
   previewPick: ({ repository }: Context, sides: PickSides) => previewPick(repository, sides),
   /** The references that Git sees; null if the objects must be updated first. */
-  gitRefs: ({ companion }: Context) => readGitRefs(companion()),
-  gitNegotiation: ({ companion }: Context, request: FetchRequest) =>
-    answerNegotiation(companion(), request),
+  gitRefs: ({ withCompanion }: Context) => withCompanion(readGitRefs),
+  gitNegotiation: ({ withCompanion }: Context, request: FetchRequest) =>
+    withCompanion((companion) => answerNegotiation(companion, request)),
   /** Makes the pack that is kept the file `target`, if that is what a client wants; else null. */
-  keptGitPack: ({ companion }: Context, where: Omit<PackTarget, "maxKept">) =>
-    takeKeptPack(companion(), where),
-  /** Bytes of objects by their names; null for one that is not here. */
-  gitSizes: ({ companion }: Context, names: readonly string[]) => sizesOf(companion(), names),
+  keptGitPack: ({ withCompanion }: Context, where: Omit<PackTarget, "maxKept">) =>
+    withCompanion((companion) => takeKeptPack(companion, where)),
+  gitSizes: ({ withCompanion }: Context, names: readonly string[]) =>
+    withCompanion((companion) => sizesOf(companion, names)),
 } as const satisfies Record<ReadName, unknown>;
 
 /** Writes, which have a generous limit. */
@@ -382,24 +382,32 @@ export const WHOLE = {
     };
     return writeFile(target, exportGit(repository, options), watch);
   },
-  /** Makes the Git objects of what is new. */
-  updateObjects: ({ companion }: Context): void => companion().update(),
-  /** The same, and the pack that clones get. */
+  /** Makes the Git objects of what is new, and the pack that clones get. */
   prepareClones: (
-    { companion, watch }: Context,
+    { withCompanion, watch }: Context,
     where: { readonly folder: string; readonly maxKept: number },
-  ): void => prepareClones(companion(), where, (bytes) => watch.progress(bytes, null)),
+  ): void =>
+    withCompanion((companion) =>
+      prepareClones(companion, where, (bytes) => watch.progress(bytes, null))
+    ),
   /** Writes a pack for a client of Git to the file `target`; the progress is its length so far. */
   gitPack: (
-    { companion, watch }: Context,
+    { withCompanion, watch }: Context,
     where: PackTarget,
-  ): PackReport => writeFetched(companion(), where, (bytes) => watch.progress(bytes, null)),
+  ): PackReport => {
+    let isBegun = false;
+    const progress = (bytes: number) => {
+      isBegun = true;
+      watch.progress(bytes, null);
+    };
+    return withCompanion((companion) => writeFetched(companion, where, progress), () => !isBegun);
+  },
   /** Unpacks what a client of Git has pushed into a draft. */
-  unpackPush: ({ companion, watch }: Context, pack: SentPack): PushBases =>
-    unpackPush(companion(), pack, () => watch.check()),
+  unpackPush: ({ withCompanion, watch }: Context, pack: SentPack): PushBases =>
+    withCompanion((companion) => unpackPush(companion, pack, () => watch.check()), () => false),
   /** Stores a push of Git whose objects are in a draft. */
-  receivePush: ({ companion, watch }: Context, push: GitPush): GitPushReport =>
-    receivePush(companion(), push, () => watch.check()),
+  receivePush: ({ withCompanion, watch }: Context, push: GitPush): GitPushReport =>
+    withCompanion((companion) => receivePush(companion, push, () => watch.check()), () => false),
   /** Checks the file, decodes and hashes every artifact; returns damaged and missing content. */
   verify: ({ repository, watch }: Context) => examineRepository(repository, watch.progress),
   rebuild: ({ repository, watch }: Context) => repository.rebuild({ progress: watch.progress }),

@@ -107,7 +107,17 @@ class RepositoryWorker {
       const { repository, reader } = open;
       const index = () => open.index();
       const companion = () => open.companion();
-      const context: Context = { repository, reader, watch, index, companion, distrust };
+      const withCompanion: Context["withCompanion"] = (work, mayRepeat = () => true) =>
+        open.withCompanion(work, mayRepeat);
+      const context: Context = {
+        repository,
+        reader,
+        watch,
+        index,
+        companion,
+        withCompanion,
+        distrust,
+      };
       const result = await (OPERATIONS[operation] as AnyOperation)(context, input);
       if (open.hasWritten()) this.#settleSoon(open);
       return result;

@@ -1,5 +1,5 @@
 import { type Advertisement, hexOf } from "../../../git/mod.ts";
-import { type Database, isDamage, openDerived, removeDerived } from "../../content/mod.ts";
+import { type Database, openDerived, removeDerived } from "../../content/mod.ts";
 import type { Reader } from "../../read/mod.ts";
 import { CommitGraph } from "./graph.ts";
 import { COMPANION_SCHEMA, COMPANION_VERSION, packPath, unpackRows } from "./schema.ts";
@@ -49,16 +49,11 @@ export class GitCompanion implements Disposable {
 
   /** Adds what is new in the repository. */
   update(): void {
-    try {
-      this.reader.read(() => this.#update());
-    } catch (error) {
-      if (isDamage(error)) this.#discard();
-      throw error;
-    }
+    this.reader.read(() => this.#update());
   }
 
-  /** Removes a damaged companion: the next one that is opened is made anew. */
-  #discard(): void {
+  /** Closes and removes a damaged companion: the next one that is opened is made anew. */
+  discard(): void {
     this.close();
     removeDerived(this.#path);
   }

@@ -6,7 +6,14 @@ import {
   type FetchRequest,
 } from "../../../git/mod.ts";
 import type { GitCompanion } from "./companion.ts";
-import { contentsOf, keepPack, loadKeptPack, type PackReport, planBeyond } from "./kept_pack.ts";
+import {
+  contentsOf,
+  dropPack,
+  keepPack,
+  loadKeptPack,
+  type PackReport,
+  planBeyond,
+} from "./kept_pack.ts";
 import {
   describeNegotiation,
   negotiate,
@@ -30,8 +37,15 @@ const SIZES: Readonly<Record<number, string>> = {
   [KIND.tag]: "SELECT size FROM tag WHERE id=?",
 };
 
-/** Bytes of objects by their names; null for one that is not here. */
-export function sizesOf({ db }: GitCompanion, names: readonly string[]): (number | null)[] {
+/**
+ * Bytes of objects by their names, each null if it is not here; or null if an update must come first.
+ */
+export function sizesOf(
+  companion: GitCompanion,
+  names: readonly string[],
+): (number | null)[] | null {
+  if (!companion.updateIfShort()) return null;
+  const { db } = companion;
   return names.map((name) => {
     const found = db.row<{ kind: number; place: number }>(
       "SELECT kind, place FROM object WHERE name=?",
@@ -41,15 +55,14 @@ export function sizesOf({ db }: GitCompanion, names: readonly string[]): (number
   });
 }
 
-/** What a client and the repository have in common. */
+/** What a client and the repository have in common; null if an update must come first. */
 export function answerNegotiation(
   companion: GitCompanion,
   request: FetchRequest,
-): NegotiationAnswer {
-  return companion.reader.read(() => {
-    companion.update();
-    return describeNegotiation(companion, negotiate(companion, request));
-  });
+): NegotiationAnswer | null {
+  return companion.reader.read(() =>
+    companion.updateIfShort() ? describeNegotiation(companion, negotiate(companion, request)) : null
+  );
 }
 
 /** Where the pack for a client goes. */
@@ -57,12 +70,15 @@ export interface PackTarget {
   readonly request: FetchRequest;
   /** The file that is written. */
   readonly target: string;
-  /** The longest pack that may be kept for other clients, in bytes; 0 for none. */
+  /** Bytes that a pack may take that is kept for other clients; 0 for none. */
   readonly maxKept: number;
 }
 
+/** The share of a kept pack that a client must want to get all of it. */
+const MOST = 0.75;
+
 /**
- * Makes the kept pack the target, if that is what a client asks for; else null.
+ * Makes the kept pack the target, if that is what a client asks for, and little more; else null.
  *
  * @throws {FossilError} see {@linkcode negotiate}
  */
@@ -77,10 +93,11 @@ export function takeKeptPack(
     const kept = loadKeptPack(companion);
     if (kept === null) return null;
     const { commits, tags } = planCommits(companion, negotiation, request);
-    const isSame = commits.length === kept.commits.reduce((sum, mark) => sum + mark, 0) &&
-      commits.every((id) => kept.commits[id] === 1) &&
-      tags.length === kept.tags.length && tags.every((tag) => kept.tags.includes(tag));
-    if (!isSame) return null;
+    const known = new Set(kept.tags);
+    const isThere = commits.every((id) => kept.commits[id] === 1) &&
+      tags.every((tag) => known.has(tag));
+    const most = kept.commits.reduce((sum, mark) => sum + mark, 0) * MOST;
+    if (!isThere || commits.length < most) return null;
     Deno.linkSync(kept.path, target);
     return { bytes: kept.bytes, objects: kept.objects };
   });
@@ -114,7 +131,7 @@ export function writeFetched(
     const isBest = kept === null || beyond !== null || report.objects > kept.objects;
     if (isWhole && isBest && report.bytes <= maxKept) {
       keepPack(companion, target, { ...report, ...contentsOf(plan, companion.graph.size) });
-    }
+    } else if (kept !== null && kept.bytes > maxKept) dropPack(companion);
     return report;
   });
 }

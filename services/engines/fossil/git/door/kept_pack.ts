@@ -99,6 +99,12 @@ export function keepPack(
   );
 }
 
+/** Removes the pack that is kept. */
+export function dropPack({ db, packPath }: GitCompanion): void {
+  db.run("DELETE FROM kept");
+  if (hasFile(packPath)) Deno.removeSync(packPath);
+}
+
 function hasFile(path: string): boolean {
   try {
     return Deno.statSync(path).isFile;

@@ -95,7 +95,7 @@ function commitOf({ db }: GitCompanion, name: string): number {
   return db.value<number>(select, bytesOfName(name), KIND.commit) ?? 0;
 }
 
-function findWanted({ db }: GitCompanion, names: readonly string[]): Wanted {
+function findWanted({ db, reader }: GitCompanion, names: readonly string[]): Wanted {
   const [commits, tags, trees, files]: [number[], number[], number[], number[]] = [[], [], [], []];
   const lists = {
     [KIND.commit]: commits,
@@ -106,7 +106,11 @@ function findWanted({ db }: GitCompanion, names: readonly string[]): Wanted {
   const select = "SELECT kind, place FROM object WHERE name=?";
   for (const name of names) {
     const found = db.row<{ kind: keyof typeof lists; place: number }>(select, bytesOfName(name));
-    if (found === undefined) throw new FossilError("missing", `not our ref ${name}`);
+    if (found === undefined) {
+      const isShort = reader.repository.db.exists("SELECT 1 FROM shun");
+      const reason = isShort ? ": it may have content that was removed from this project" : "";
+      throw new FossilError("missing", `not our ref ${name}${reason}`);
+    }
     lists[found.kind].push(found.place);
     if (found.kind !== KIND.tag) continue;
     const target = db.value<Uint8Array>("SELECT target FROM tag WHERE id=?", found.place)!;

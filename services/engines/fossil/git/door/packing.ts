@@ -1,15 +1,22 @@
 /** Writes a pack: most of its objects are copied as they are stored. */
 import { deflateSync } from "node:zlib";
 import { DeltaWriter, type EntryForm, PackWriter } from "../../../git/mod.ts";
-import { MAX_ARTIFACT_BYTES, readDelta } from "../../codec/mod.ts";
+import { MAX_ARTIFACT_BYTES, readDelta, unpackBlob } from "../../codec/mod.ts";
+import type { Database } from "../../content/mod.ts";
 import { unwrapped } from "../wrapped.ts";
 import type { GitCompanion } from "./companion.ts";
 import { entriesOf, type KeptPack, type PackReport } from "./kept_pack.ts";
 import type { PackPlan } from "./plan.ts";
+import { batches, marked, rowsOf } from "./rows.ts";
 import type { TreeRow } from "./trees.ts";
 
 /** Bytes of a length before the zlib stream of `blob.content`. */
 const LENGTH_BYTES = 4;
+/** About so many bytes of files are read at once, or one file. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+/** Little memory to compress with: most deltas of files are short, and it must be made for each. */
+const SHORT = { level: 1, windowBits: 10, memLevel: 3, chunkSize: 1024 };
+const SHORT_BYTES = 1024;
 
 /** What a pack may use of the protocol. */
 export interface PackOptions {
@@ -41,7 +48,13 @@ export function writePack(
   return { objects, bytes: packer.write() };
 }
 
+interface ObjectRow {
+  readonly size: number;
+  readonly data: Uint8Array;
+}
+
 interface FileRow {
+  readonly rid: number;
   readonly name: Uint8Array;
   readonly origin: number;
   readonly size: number;
@@ -55,6 +68,8 @@ class Packer {
   /** Where trees and files begin, by row; 0 if they are not written yet. */
   readonly #treeOffsets: Float64Array;
   readonly #fileOffsets: Float64Array;
+  /** What each file is stored as a delta of; 0 for none. */
+  readonly #sources: Uint32Array;
 
   constructor(
     companion: GitCompanion,
@@ -70,47 +85,46 @@ class Packer {
     this.#pack = job.pack;
     this.#treeOffsets = new Float64Array(job.plan.trees.length);
     this.#fileOffsets = new Float64Array(job.plan.files.length);
+    this.#sources = new Uint32Array(job.plan.files.length);
   }
 
   write(): number {
-    const { commits, tags, trees, files } = this.#plan;
+    const { commits, tags, trees } = this.#plan;
     const { db, reader: { check } } = this.#companion;
-    for (const id of commits) {
+    const select = "SELECT size, data FROM revision WHERE id IN (?) ORDER BY id DESC";
+    for (const { size, data } of rowsOf<ObjectRow>(db, select, commits)) {
       check();
-      const row = db.row<{ size: number; data: Uint8Array }>(
-        "SELECT size, data FROM revision WHERE id=?",
-        id,
-      )!;
-      this.#pack.entry({ kind: "commit" }, row.size, row.data);
+      this.#pack.entry({ kind: "commit" }, size, data);
     }
-    for (const id of tags) {
-      const row = db.row<{ size: number; data: Uint8Array }>(
-        "SELECT size, data FROM tag WHERE id=?",
-        id,
-      )!;
-      this.#pack.entry({ kind: "tag" }, row.size, row.data);
+    for (
+      const { size, data } of rowsOf<ObjectRow>(
+        db,
+        "SELECT size, data FROM tag WHERE id IN (?)",
+        tags,
+      )
+    ) {
+      this.#pack.entry({ kind: "tag" }, size, data);
     }
     // The base of a tree is an earlier row.
-    for (let id = trees.indexOf(1); id >= 0; id = trees.indexOf(1, id + 1)) {
+    for (const row of this.#companion.trees.rows(marked(trees))) {
       check();
-      this.#writeTree(id);
+      this.#writeTree(row);
     }
-    for (let rid = files.indexOf(1); rid >= 0; rid = files.indexOf(1, rid + 1)) {
+    for (const batch of batches(this.#filesInOrder())) {
       check();
-      this.#writeFiles(rid);
+      this.#writeFiles(batch);
     }
     return this.#pack.finish();
   }
 
-  #writeTree(id: number): void {
+  #writeTree(row: TreeRow): void {
     const { trees } = this.#companion;
-    const row = trees.row(id);
-    this.#treeOffsets[id] = this.#pack.offset;
+    this.#treeOffsets[row.id] = this.#pack.offset;
     const form = row.base === 0 ? null : this.#base(row, () => trees.row(row.base).name);
     if (form !== null || row.base === 0) {
       return this.#pack.entry(form ?? { kind: "tree" }, row.stored, row.data);
     }
-    const content = trees.contentOf(id);
+    const content = trees.contentOf(row.id);
     this.#pack.entry({ kind: "tree" }, content.length, deflateSync(content));
   }
 
@@ -128,49 +142,90 @@ class Packer {
     return isHad || kept?.trees[base] === 1 ? { baseName: nameOf() } : null;
   }
 
-  /** Writes a file, after those that it is stored as a delta of. */
-  #writeFiles(start: number): void {
-    const { store } = this.#companion.reader.repository;
-    const chain: number[] = [];
-    for (let rid = start; rid !== 0 && this.#plan.files[rid] === 1; rid = store.sourceOf(rid)) {
-      if (this.#fileOffsets[rid]! > 0) break;
-      chain.push(rid);
+  /** All files, each after the one that it is stored as a delta of. */
+  #filesInOrder(): number[] {
+    const { files } = this.#plan;
+    const select = "SELECT rid, srcid FROM delta WHERE rid IN (?)";
+    const rows = rowsOf<{ rid: number; srcid: number }>(this.#repository, select, marked(files));
+    for (const { rid, srcid } of rows) this.#sources[rid] = srcid;
+    const listed = new Uint8Array(files.length);
+    const order: number[] = [];
+    for (const start of marked(files)) {
+      const chain: number[] = [];
+      for (let rid = start; files[rid] === 1 && listed[rid] === 0; rid = this.#sources[rid]!) {
+        listed[rid] = 1;
+        chain.push(rid);
+      }
+      order.push(...chain.reverse());
     }
-    for (const rid of chain.reverse()) this.#writeFile(rid);
+    return order;
   }
 
-  #writeFile(rid: number): void {
-    const { repository: { store, db } } = this.#companion.reader;
-    const { size } = this.#file(rid)!;
+  #writeFiles(rids: readonly number[]): void {
+    const wanted = new Set([...rids, ...rids.map((rid) => this.#sources[rid]!)]);
+    const select = "SELECT rid, name, origin, size FROM file WHERE rid IN (?)";
+    const files = new Map<number, FileRow>();
+    for (const row of rowsOf<FileRow>(this.#companion.db, select, wanted)) files.set(row.rid, row);
+    for (const part of this.#parts(rids, files)) {
+      const select = "SELECT rid, content FROM blob WHERE rid IN (?)";
+      const rows = rowsOf<{ rid: number; content: Uint8Array }>(this.#repository, select, part);
+      const contents = new Map([...rows].map(({ rid, content }) => [rid, content]));
+      for (const rid of part) this.#writeFile(files.get(rid)!, contents.get(rid)!, files);
+    }
+  }
+
+  /** Files whose contents fit into memory together. */
+  *#parts(rids: readonly number[], files: ReadonlyMap<number, FileRow>): Generator<number[]> {
+    let part: number[] = [];
+    let bytes = 0;
+    for (const rid of rids) {
+      const { size } = files.get(rid)!;
+      if (part.length > 0 && bytes + size > BATCH_BYTES) {
+        yield part;
+        part = [];
+        bytes = 0;
+      }
+      part.push(rid);
+      bytes += size;
+    }
+    if (part.length > 0) yield part;
+  }
+
+  #writeFile(
+    { rid, size }: FileRow,
+    stored: Uint8Array,
+    files: ReadonlyMap<number, FileRow>,
+  ): void {
+    const source = this.#sources[rid]!;
     this.#fileOffsets[rid] = this.#pack.offset;
+    const { store } = this.#companion.reader.repository;
     if (store.sizeOf(rid) !== size) {
       const content = unwrapped(store.require(rid));
       return this.#pack.entry({ kind: "blob" }, size, deflateSync(content));
     }
-    const source = store.sourceOf(rid);
     if (source === 0) {
       // The stored stream is what a pack has.
-      const stored = db.value<Uint8Array>("SELECT content FROM blob WHERE rid=?", rid)!;
       return this.#pack.entry({ kind: "blob" }, size, stored.subarray(LENGTH_BYTES));
     }
-    const before = this.#file(source);
+    const before = files.get(source);
     const offset = this.#fileOffsets[source] ?? 0;
     const { isThin, kept } = this.#options;
     const isHad = kept?.files[source] === 1 ||
       (isThin && before !== undefined && this.#plan.had[before.origin] === 1);
-    const delta = offset > 0 || isHad ? store.getDelta(rid) : null;
-    if (delta === null || before === undefined || store.sizeOf(source) !== before.size) {
+    const isBase = offset > 0 || isHad;
+    if (before === undefined || !isBase || store.sizeOf(source) !== before.size) {
       return this.#pack.entry({ kind: "blob" }, size, deflateSync(store.require(rid)));
     }
-    const converted = convertDelta(delta, { base: before.size, result: size });
+    const delta = convertDelta(unpackBlob(stored), { base: before.size, result: size });
     const form = offset > 0 && this.#options.takesOffsets
       ? { baseOffset: offset }
       : { baseName: before.name };
-    this.#pack.entry(form, converted.length, deflateSync(converted, { level: 1 }));
+    const how = delta.length <= SHORT_BYTES ? SHORT : { level: 1 };
+    this.#pack.entry(form, delta.length, deflateSync(delta, how));
   }
 
-  #file(rid: number): FileRow | undefined {
-    return this.#companion.db.row<FileRow>("SELECT name, origin, size FROM file WHERE rid=?", rid);
+  get #repository(): Database {
+    return this.#companion.reader.repository.db;
   }
 }
 

@@ -40,6 +40,8 @@ export interface CurrentRef {
   readonly name: string;
   readonly object: Uint8Array;
   readonly peeled: Uint8Array | null;
+  /** The branch that moves it; "" for none. */
+  readonly branch: string;
 }
 
 export interface RefSources {
@@ -73,15 +75,17 @@ export function currentRefs(sources: RefSources): {
     else commits.set(ref, leaf ?? tip);
   }
   const refs = new TextMap<CurrentRef>();
+  const branches = plan.branches();
   for (const [name, id] of commits) {
-    if (id !== 0) refs.set(name, { name, object: nameOf(id), peeled: null });
+    if (id === 0) continue;
+    refs.set(name, { name, object: nameOf(id), peeled: null, branch: branches.get(name) ?? "" });
   }
   for (const tag of plan.tags()) {
     const id = graph.idOf(tag.rid);
     if (id === 0) continue;
     const name = TAGS + tag.name;
     const peeled = nameOf(id);
-    refs.set(name, { name, object: tagObject(sources, tag, peeled), peeled });
+    refs.set(name, { name, object: tagObject(sources, tag, peeled), peeled, branch: "" });
   }
   const sorted = [...refs.values()].sort((left, right) =>
     Buffer.compare(Buffer.from(left.name), Buffer.from(right.name))

@@ -11,7 +11,7 @@ export function packPath(repositoryPath: string): string {
 }
 
 /** Increase this whenever the tables below or their content change: older files are rebuilt. */
-export const COMPANION_VERSION = "2";
+export const COMPANION_VERSION = "3";
 
 /** What an object is, as `object.kind` has it, and which table has it by `object.place`. */
 export const KIND = { commit: 1, tree: 2, blob: 3, tag: 4 } as const;
@@ -28,7 +28,8 @@ export const KIND = { commit: 1, tree: 2, blob: 3, tag: 4 } as const;
  * - `tag`: annotated tags;
  * - `move`: where a control artifact has put a reference last; `rid` is a check-in, 0 for a deletion;
  * - `kept`: what the pack has that is kept beside the companion: zlib streams of a mark for each row;
- * - `ref`: the references that clients see; `object` and `peeled` are names.
+ * - `ref`: the references that clients see; `object` and `peeled` are names, `branch` is the branch that
+ *   moves it, "" for none.
  */
 export const COMPANION_SCHEMA = `
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -58,7 +59,7 @@ CREATE TABLE kept(
   commits BLOB NOT NULL, trees BLOB NOT NULL, files BLOB NOT NULL, tags BLOB NOT NULL
 );
 CREATE TABLE ref(
-  name TEXT PRIMARY KEY, object BLOB NOT NULL, peeled BLOB
+  name TEXT PRIMARY KEY, object BLOB NOT NULL, peeled BLOB, branch TEXT NOT NULL
 ) WITHOUT ROWID;
 `;
 

@@ -17,6 +17,7 @@ import type { Database } from "../../content/mod.ts";
 import { FossilError } from "../../error.ts";
 import { addTo, TextMap } from "../../text/mod.ts";
 import { decodeText, encodeText } from "../stream/mod.ts";
+import { rowsOf } from "./rows.ts";
 import { KIND } from "./schema.ts";
 
 /** Deltas between a tree and the whole one that it is made from. */
@@ -42,6 +43,7 @@ export interface StoredTree {
 
 /** A tree as a row has it: the zlib stream of all of it, or of a delta of another. */
 export interface TreeRow {
+  readonly id: number;
   readonly name: Uint8Array;
   readonly origin: number;
   readonly size: number;
@@ -51,6 +53,8 @@ export interface TreeRow {
   readonly stored: number;
   readonly data: Uint8Array;
 }
+
+const SELECT = "SELECT id, name, origin, size, base, stored, data FROM tree";
 
 /** Makes and reads trees. */
 export class TreeStore {
@@ -82,12 +86,14 @@ export class TreeStore {
 
   /** The row of a tree. */
   row(id: number): TreeRow {
-    const row = this.#db.row<TreeRow>(
-      "SELECT name, origin, size, base, stored, data FROM tree WHERE id=?",
-      id,
-    );
+    const row = this.#db.row<TreeRow>(`${SELECT} WHERE id=?`, id);
     if (row === undefined) throw new FossilError("corrupt", `The companion lacks tree ${id}`);
     return row;
+  }
+
+  /** The rows of trees, the earliest first. */
+  rows(ids: Iterable<number>): Iterable<TreeRow> {
+    return rowsOf(this.#db, `${SELECT} WHERE id IN (?) ORDER BY id`, ids);
   }
 
   /** The row of a tree by its name; 0 if there is none. */

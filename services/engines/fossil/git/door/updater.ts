@@ -1,23 +1,28 @@
 import { deflateSync } from "node:zlib";
 import { bytesOfName, hexOf, MODE, nameOfObject } from "../../../git/mod.ts";
 import type { FileMode, Manifest } from "../../artifact/mod.ts";
-import { type Database, walkArtifacts } from "../../content/mod.ts";
+import { type Database, TAG, walkArtifacts } from "../../content/mod.ts";
 import { filesOf, hiddenDeletions } from "../../crosslink/mod.ts";
 import { FossilError } from "../../error.ts";
 import type { Reader } from "../../read/mod.ts";
 import { TextMap } from "../../text/mod.ts";
 import { commitOf, commitTextOf, ownProperty } from "../commit.ts";
+import { COMMIT_PROPERTY } from "../headers.ts";
 import { parseOverlay, TREE_PROPERTY } from "../overlay.ts";
 import { parseSignature } from "../person.ts";
 import { unwrapped } from "../wrapped.ts";
 import type { CommitGraph } from "./graph.ts";
 import { type CheckinHead, headOf } from "./heads.ts";
-import { currentRefs, movesOf, sameName } from "./refs.ts";
+import { type CurrentRef, currentRefs, movesOf, sameName } from "./refs.ts";
 import { COMPANION_VERSION, KIND, packRows } from "./schema.ts";
 import type { PathChange, TreeStore } from "./trees.ts";
 
 /** Most new check-ins for a short update. */
 const SHORT_CHECKINS = 100;
+/** Properties of check-ins that no reference depends on. */
+const CONTENT_PROPERTIES: ReadonlySet<string> = new Set([COMMIT_PROPERTY, TREE_PROPERTY]);
+/** The branch of check-ins that no tag puts on one. */
+const TRUNK = "trunk";
 /** Modes by `mlink.mperm`, and by ours. */
 const MODES = [MODE.file, MODE.executable, MODE.link] as const;
 const MODE_OF: Readonly<Record<FileMode, number>> = {
@@ -29,7 +34,7 @@ const MODE_OF: Readonly<Record<FileMode, number>> = {
 /** The state of the repository that a companion covers. */
 interface State {
   readonly version: string;
-  /** Identity of the repository, its last rebuild, which deletes, and what is not for others. */
+  /** Identity of the repository, its last rebuild, which deletes, and what is private or shunned. */
   readonly repository: string;
   /** Last covered row, and its hash: another hash means another history. */
   readonly lastRid: string;
@@ -89,9 +94,10 @@ export class CompanionUpdater {
    */
   update(): void {
     const [before, now] = [this.#state(), this.#now()];
-    if (before !== null && this.#continues(before, now)) this.#advance(before, now);
-    else this.#rebuild();
-    this.#updateRefs();
+    const isSame = before !== null && this.#continues(before, now);
+    const added = isSame ? this.#advance(before, now) : this.#rebuild();
+    const isPlain = isSame && before.mainBranch === now.mainBranch && this.#moveBranches(added);
+    if (!isPlain) this.#updateRefs();
     for (const [key, value] of Object.entries(now)) {
       this.#parts.db.run("REPLACE INTO meta(key,value) VALUES(?,?)", key, value);
     }
@@ -113,6 +119,7 @@ export class CompanionUpdater {
         config.get("project-code") ?? "",
         db.rows("SELECT value, mtime FROM config WHERE name='rebuilt'"),
         db.rows("SELECT rid FROM private"),
+        db.rows("SELECT rid FROM shun CROSS JOIN blob USING(uuid) ORDER BY rid"),
       ]),
       lastRid: `${last?.rid ?? 0}`,
       lastHash: last?.uuid ?? "",
@@ -144,7 +151,8 @@ export class CompanionUpdater {
       store.hashOf(Number(before.lastRid)) === (before.lastHash || undefined);
   }
 
-  #advance(before: State, now: State): void {
+  /** Returns the check-ins that were added; null if they are not all that counts. */
+  #advance(before: State, now: State): ReadonlyMap<number, CheckinHead> | null {
     const { reader, graph } = this.#parts;
     const { repository } = reader;
     // What has arrived late may be anything's parent, baseline or file.
@@ -164,9 +172,10 @@ export class CompanionUpdater {
       }
     }
     this.#addAll(heads);
+    return from > 0 && rows.length === heads.size ? heads : null;
   }
 
-  #rebuild(): void {
+  #rebuild(): null {
     const { db, reader, trees, graph } = this.#parts;
     const { repository } = reader;
     graph.clear();
@@ -183,12 +192,13 @@ export class CompanionUpdater {
     for (const { rid, content } of walkArtifacts(repository.db, repository.store)) {
       reader.check();
       if (content === null) continue;
-      if (files.has(rid)) this.#addFile(rid, content);
+      if (files.has(rid) && this.#isServed(rid)) this.#addFile(rid, content);
       const head = checkins.has(rid) ? headOf(content) : null;
       if (head !== null) heads.set(rid, head);
       if (controls.has(rid)) this.#noteMoves(rid);
     }
     this.#addAll(heads);
+    return null;
   }
 
   /** Adds the commits of check-ins, parents before children. */
@@ -225,7 +235,7 @@ export class CompanionUpdater {
   #addCheckin(rid: number, head: CheckinHead, parents: readonly number[]): void {
     const { db, trees, graph, reader: { repository } } = this.#parts;
     const ids = parents.map((parent) => graph.idOf(parent));
-    if (ids.includes(0) || repository.store.isPrivate(rid)) return;
+    if (ids.includes(0) || !this.#isServed(rid)) return;
     const id = graph.size;
     const [first = 0] = ids;
     const blobs = new Set<number>();
@@ -359,9 +369,16 @@ export class CompanionUpdater {
   #fileName(rid: number): Uint8Array {
     const known = this.#parts.db.value<Uint8Array>("SELECT name FROM file WHERE rid=?", rid);
     if (known !== undefined) return known;
-    const content = rid === 0 ? null : this.#parts.reader.repository.store.get(rid);
+    const isHere = rid !== 0 && this.#isServed(rid);
+    const content = isHere ? this.#parts.reader.repository.store.get(rid) : null;
     if (content === null) throw new ContentMissing();
     return this.#addFile(rid, content);
+  }
+
+  /** Whether an artifact is neither private nor shunned. */
+  #isServed(rid: number): boolean {
+    const { store } = this.#parts.reader.repository;
+    return !store.isPrivate(rid) && !store.isShunned(store.hashOf(rid) ?? "");
   }
 
   #addFile(rid: number, content: Uint8Array): Uint8Array {
@@ -391,18 +408,50 @@ export class CompanionUpdater {
     }
   }
 
+  /**
+   * Moves branches to check-ins that do nothing but continue their tips, which is much less work than
+   * {@link #updateRefs}; returns whether that is all.
+   */
+  #moveBranches(added: ReadonlyMap<number, CheckinHead> | null): boolean {
+    const { db, graph, reader: { repository } } = this.#parts;
+    if (added === null) return false;
+    for (const [rid, { tags }] of added) {
+      const id = graph.idOf(rid);
+      if (id === 0 || tags.some(({ name }) => !CONTENT_PROPERTIES.has(name))) return false;
+      const parent = graph.firstParent(id);
+      const place = repository.db.row<{ branch: string; isNewer: number }>(
+        `SELECT coalesce((SELECT value FROM tagxref WHERE rid=child.objid AND tagid=? AND tagtype>0),
+             ?) AS branch, child.mtime>=parent.mtime AS isNewer
+           FROM event AS child JOIN event AS parent ON parent.objid=? WHERE child.objid=?`,
+        TAG.branch,
+        TRUNK,
+        graph.ridOf(parent),
+        rid,
+      );
+      if (parent === 0 || place?.isNewer !== 1) return false;
+      const moved = db.run(
+        "UPDATE ref SET object=? WHERE branch=? AND object=?",
+        this.#nameOf(id),
+        place.branch,
+        this.#nameOf(parent),
+      );
+      if (moved !== 1) return false;
+    }
+    return true;
+  }
+
   #updateRefs(): void {
     const { db, graph, reader: { repository } } = this.#parts;
     const current = currentRefs({ db, graph, repository, nameOf: (id) => this.#nameOf(id) });
     const stored = new TextMap(
-      db.rows<{ name: string; object: Uint8Array; peeled: Uint8Array | null }>("SELECT * FROM ref")
+      db.rows<CurrentRef>("SELECT * FROM ref")
         .map((row) => [row.name, row]),
     );
-    for (const { name, object, peeled } of current.refs) {
+    for (const { name, object, peeled, branch } of current.refs) {
       const known = stored.get(name);
       stored.delete(name);
-      if (known !== undefined && sameName(known.object, object)) continue;
-      db.run("REPLACE INTO ref VALUES(?,?,?)", name, object, peeled);
+      if (known?.branch === branch && sameName(known.object, object)) continue;
+      db.run("REPLACE INTO ref VALUES(?,?,?,?)", name, object, peeled, branch);
     }
     for (const name of stored.keys()) db.run("DELETE FROM ref WHERE name=?", name);
     db.run("REPLACE INTO meta(key,value) VALUES('head',?)", current.head);
