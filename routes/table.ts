@@ -47,6 +47,7 @@ export const ROUTES = {
 
   "GET /projects/{repository}/info/refs": ["git", "anybody"],
   "POST /projects/{repository}/git-upload-pack": ["git", "anybody", "file body"],
+  "POST /projects/{repository}/git-receive-pack": ["git", "anybody", "file body"],
 
   "GET /v1/metrics": ["metrics", "server"],
   "GET /v1/events": ["events", "server", "token of streams"],

@@ -15,18 +15,26 @@ type Parts = ReadableStream<Uint8Array<ArrayBuffer>>;
  *
  * @throws Invalid, TooLarge, TooSlow
  */
-export async function readGitBody(
-  { body, headers }: Pick<Request, "body" | "headers">,
-  bounds: BodyBounds,
-): Promise<Uint8Array> {
+export async function readGitBody(request: SentBody, bounds: BodyBounds): Promise<Uint8Array> {
+  return await readWhole(decompressed(request), bounds);
+}
+
+type SentBody = Pick<Request, "body" | "headers">;
+
+/**
+ * The bytes of a body.
+ *
+ * @throws Invalid if they are compressed in an unknown way
+ */
+export function decompressed({ body, headers }: SentBody): Parts {
   const encoding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
   const arriving: Parts = body ?? new ReadableStream({ start: (stream) => stream.close() });
   switch (encoding) {
     case "identity":
-      return await readWhole(arriving, bounds);
+      return arriving;
     case "gzip":
     case "x-gzip":
-      return await readWhole(arriving.pipeThrough(new DecompressionStream("gzip")), bounds);
+      return arriving.pipeThrough(new DecompressionStream("gzip"));
     default:
       throw new Invalid("This server takes bodies that are compressed with gzip, or not at all");
   }

@@ -3,9 +3,11 @@ import type { Context } from "hono";
 import { bodyLimitsOf, readAuthorization } from "../../http/mod.ts";
 import {
   advertiseRefs,
+  advertiseToPusher,
   capabilitiesOf,
   GitError,
   oldCapabilitiesOf,
+  type PushHead,
 } from "../../services/engines/git/mod.ts";
 import {
   Forbidden,
@@ -19,16 +21,22 @@ import {
 import { VERSION } from "../../services/kernel/version.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
 import { GUEST } from "../../services/people/identity/mod.ts";
-import { accessProject, type ProjectAccess } from "../../services/work/projects/mod.ts";
+import {
+  accessProject,
+  type ProjectAccess,
+  receiveUpload,
+} from "../../services/work/projects/mod.ts";
 import { ApiRoutes } from "../api_routes.ts";
-import type { AppEnv } from "../environment.ts";
+import { type AppEnv, callerOf } from "../environment.ts";
 import { z } from "../extended_zod.ts";
 import { statusOf } from "../middleware/errors.ts";
+import { addressForPrograms } from "../middleware/pages_host.ts";
 import { errors } from "../schemas.ts";
 import { gitAddress } from "../projects/frame.ts";
 import { specialRoute } from "../special_route.ts";
-import { readGitBody } from "./body.ts";
+import { decompressed, readGitBody } from "./body.ts";
 import { errorPacket, FetchAnswers, joined } from "./fetch_answers.ts";
+import { answerPush } from "./push_answers.ts";
 
 /** Most bytes of a request: the names of 200,000 commits. */
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
@@ -76,11 +84,27 @@ const postFetch = specialRoute("POST /projects/{repository}/git-upload-pack", {
   },
 });
 
+const postPush = specialRoute("POST /projects/{repository}/git-receive-pack", {
+  summary: "Receive what `git push` sends",
+  request: {
+    params,
+    body: { content: { [`application/x-${PUSH}-request`]: { schema: binary } }, required: true },
+  },
+  responses: {
+    200: {
+      content: { [`application/x-${PUSH}-result`]: { schema: binary } },
+      description: "What became of each reference, in Git's protocol",
+    },
+    ...errors(400, 401, 403, 404, 408, 409, 413, 429, 503),
+  },
+});
+
 type GitServices = Pick<Services, "hosting" | "config" | "identity" | "pagesHost">;
 
 /** The routes below `/projects/SLUG.git`. */
 export function gitRoutes(services: GitServices) {
   const { hosting, config } = services;
+  const { limits } = config;
   const answers = new FetchAnswers(hosting.git);
   const { stallMilliseconds: stallMs } = bodyLimitsOf(config);
   return new ApiRoutes()
@@ -90,14 +114,18 @@ export function gitRoutes(services: GitServices) {
         if (!(context.req.param("repository") ?? "").endsWith(SUFFIX)) {
           throw new NotFound(gitAddress(context, services));
         }
-        const { project } = await enter(context, services);
+        const access = await enter(context, services);
+        const { project } = access;
         if (service === undefined) {
           throw new NotFound(
             "This server speaks Git's smart protocol only: use git 1.6.6 or newer",
           );
         }
         if (service === PUSH) {
-          throw new Forbidden("Pushing with git is not possible yet: use fossil, or a workspace");
+          access.require("write");
+          const { refs } = await hosting.git.refs(project);
+          const body = joined(advertiseToPusher(refs, AGENT));
+          return send(body, `application/x-${PUSH}-advertisement`);
         }
         if (service !== FETCH) throw new Forbidden(`There is no service "${service.slice(0, 50)}"`);
         // Of what fails here, Git shows the sentence; of a later request, the status alone.
@@ -111,10 +139,7 @@ export function gitRoutes(services: GitServices) {
       answered(async () => {
         const { project } = await enter(context, services);
         const { raw } = context.req;
-        const type = raw.headers.get("content-type");
-        if (type !== `application/x-${FETCH}-request`) {
-          throw new Invalid(`This takes bodies of type application/x-${FETCH}-request`);
-        }
+        requireType(raw.headers, FETCH);
         const message = await readGitBody(raw, { maxBytes: MAX_REQUEST_BYTES, stallMs });
         const call = {
           project,
@@ -134,7 +159,34 @@ export function gitRoutes(services: GitServices) {
           if (!isShown) throw error;
           return send(errorPacket(error.message), result);
         }
+      }) as never)
+    .openapi(postPush, (context) =>
+      answered(async () => {
+        const access = await enter(context, services);
+        access.require("write");
+        const { raw } = context.req;
+        requireType(raw.headers, PUSH);
+        const { folder } = hosting.repositories.files;
+        let head: PushHead | null = null;
+        const outcome = hosting.gitPushes.receive(access, {
+          slug: access.project.slug,
+          caller: callerOf(context),
+          site: addressForPrograms(context, services),
+          signal: raw.signal,
+          onHead: (read) => head = read,
+          receive: (check) => {
+            const sent = { body: decompressed(raw), headers: new Headers() };
+            return receiveUpload(folder, sent, { stallMs, maxBytes: limits.sync_bytes, check });
+          },
+        });
+        return send(await answerPush(outcome, () => head), `application/x-${PUSH}-result`);
       }) as never);
+}
+
+/** @throws Invalid if a body is not a request to a service */
+function requireType(headers: Headers, service: string): void {
+  const type = `application/x-${service}-request`;
+  if (headers.get("content-type") !== type) throw new Invalid(`This takes bodies of type ${type}`);
 }
 
 /** Whether a client speaks version 2. */

@@ -95,6 +95,11 @@ export class Clone {
     return this.#client.git(args, this.folder);
   }
 
+  /** Runs `git` in it, which may fail. */
+  run(...args: readonly string[]): Promise<GitRun> {
+    return this.#client.run(args, this.folder);
+  }
+
   /** Checks every object. */
   async check(): Promise<void> {
     const { code, stdout, stderr } = await this.#client.run(["fsck", "--strict"], this.folder);

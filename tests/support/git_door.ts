@@ -11,6 +11,8 @@ export interface GitTest extends TestProject {
   readonly bareUrl: string;
   /** The same with a user and a token of the agent `caller`. */
   readonly url: string;
+  /** The same for another agent: `caller`, `other` or `outsider`. */
+  urlOf(who: "caller" | "other" | "outsider"): string;
   readonly client: GitClient;
   /** Every request that came, as a method, a path and a status. */
   readonly requests: readonly string[];
@@ -40,13 +42,17 @@ export async function withGit(
     const client = new GitClient();
     const host = `127.0.0.1:${server.addr.port}`;
     const place = "/projects/demo.git";
-    const url = `http://caller:${test.caller.slice("Bearer ".length)}@${host}${place}`;
+    const names = { caller: "caller", other: "other", outsider: "stranger-1" } as const;
+    const urlOf = (who: keyof typeof names) =>
+      `http://${names[who]}:${test[who].slice("Bearer ".length)}@${host}${place}`;
+    const url = urlOf("caller");
     try {
       await run({
         ...test,
         origin: `http://${host}`,
         bareUrl: `http://${host}${place}`,
         url,
+        urlOf,
         client,
         requests,
         clone: (...options) => client.clone(url, ...options),

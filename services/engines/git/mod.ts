@@ -12,5 +12,7 @@ export { GitError } from "./error.ts";
 export { EVERYTHING, type ObjectFilter, parseFilter } from "./filter.ts";
 export * from "./objects.ts";
 export { type EntryForm, PACK_HEADER_BYTES, PackWriter } from "./pack.ts";
+export { type PackEntry, readPack } from "./pack_reader.ts";
 export * from "./pkt_line.ts";
+export * from "./receive_pack.ts";
 export * from "./upload_pack.ts";

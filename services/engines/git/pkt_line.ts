@@ -65,22 +65,32 @@ export function markPacket(mark: Mark): Uint8Array<ArrayBuffer> {
  * @throws {GitError} a length is malformed, or the message is cut short
  */
 export function* readPackets(message: Uint8Array): Generator<Packet> {
-  const buffer = Buffer.from(message.buffer, message.byteOffset, message.length);
-  for (let at = 0; at < buffer.length;) {
-    const digits = buffer.toString("latin1", at, at + HEAD_BYTES);
-    if (!/^[0-9a-fA-F]{4}$/.test(digits)) throw new GitError("A packet has no length");
-    const length = Number.parseInt(digits, 16);
-    at += HEAD_BYTES;
-    const mark = MARKS[length];
-    if (mark !== undefined) {
-      yield mark;
-      continue;
-    }
-    const end = at + length - HEAD_BYTES;
-    if (length < HEAD_BYTES || end > buffer.length) throw new GitError("A packet is cut short");
-    yield message.subarray(at, end);
+  for (let at = 0; at < message.length;) {
+    const { packet, end } = readPacket(message, at);
+    yield packet;
     at = end;
   }
+}
+
+/**
+ * Reads the packet at a place; returns where it ends. The data are a view of the message.
+ *
+ * @throws {GitError} its length is malformed, or it is cut short
+ */
+export function readPacket(
+  message: Uint8Array,
+  at: number,
+): { readonly packet: Packet; readonly end: number } {
+  const buffer = Buffer.from(message.buffer, message.byteOffset, message.length);
+  const digits = buffer.toString("latin1", at, at + HEAD_BYTES);
+  if (!/^[0-9a-fA-F]{4}$/.test(digits)) throw new GitError("A packet has no length");
+  const length = Number.parseInt(digits, 16);
+  const start = at + HEAD_BYTES;
+  const mark = MARKS[length];
+  if (mark !== undefined) return { packet: mark, end: start };
+  const end = at + length;
+  if (length < HEAD_BYTES || end > buffer.length) throw new GitError("A packet is cut short");
+  return { packet: message.subarray(start, end), end };
 }
 
 /** The text of a packet's data, without the line end that it may have. */

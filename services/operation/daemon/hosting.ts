@@ -39,7 +39,7 @@ import { SqlQueries } from "../../work/queries/mod.ts";
 import { DataRetention, type RetentionDays } from "../retention/mod.ts";
 import { openReviews, type ReviewServices } from "../../work/reviews/mod.ts";
 import { Releases, Uploads } from "../../work/releases/mod.ts";
-import { GitDoor } from "../../work/git/mod.ts";
+import { GitDoor, GitPushes } from "../../work/git/mod.ts";
 import { Mirrors } from "../../work/mirrors/mod.ts";
 import { Webhooks, WebhookSender } from "../../work/webhooks/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
@@ -113,6 +113,8 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly sync: ProjectSync;
   /** `git clone` and `git fetch`. */
   readonly git: GitDoor;
+  /** `git push`. */
+  readonly gitPushes: GitPushes;
   readonly webhooks: Webhooks;
   readonly webhookSender: WebhookSender;
   readonly mirrors: Mirrors;
@@ -144,6 +146,7 @@ type Work = Omit<
   | "uploads"
   | "sync"
   | "git"
+  | "gitPushes"
   | "webhooks"
   | "webhookSender"
   | "mirrors"
@@ -278,6 +281,7 @@ export async function openHosting(
   const sqlQueries = new SqlQueries({ repositories, scheduler, log });
   started.defer(() => sqlQueries.close());
   const reads = new ReadsAnywhere({ repositories, client: options.nodeLinks?.client ?? null });
+  const git = new GitDoor({ repositories, scheduler, log });
   const followers = [notifications.notifier, ticketNotes, overlapWatch];
   return {
     ...work,
@@ -295,7 +299,8 @@ export async function openHosting(
     texts,
     uploads,
     sync: makeSync(options, work),
-    git: new GitDoor({ repositories, scheduler, log }),
+    git,
+    gitPushes: makePushes(options, { ...work, git }),
     ...await openWebhooks(options, projects, started),
     mirrors: openMirrors(options, work, started),
     retention: openRetention(options, work, started),
@@ -341,6 +346,22 @@ function makeSync(options: HostingOptions, work: Work): ProjectSync {
   const quota = work.hourlyQuotas.pushes;
   const parts = { accounts, identity, key, quota, clock, space, scheduler, maxBytes };
   return new ProjectSync({ ...work, ...parts });
+}
+
+function makePushes(
+  options: HostingOptions,
+  work: Work & { readonly git: GitDoor },
+): GitPushes {
+  const { accounts, identity, space, scheduler } = options;
+  const clock = () => scheduler.now();
+  return new GitPushes({
+    ...work,
+    accounts,
+    identity,
+    space,
+    clock,
+    quota: work.hourlyQuotas.pushes,
+  });
 }
 
 /** How often to look for deliveries that were asked for on another node, in milliseconds. */

@@ -1,3 +1,9 @@
-/** `git clone` and `git fetch` of projects. README.md explains how. */
+/** `git clone`, `fetch` and `push` of projects. README.md explains how. */
 export { GitDoor, type GitDoorOptions } from "./git_door.ts";
+export {
+  type GitPushCall,
+  GitPushes,
+  type GitPushesOptions,
+  type PushOutcome,
+} from "./git_pushes.ts";
 export { GrowingFile } from "./growing_file.ts";

@@ -41,6 +41,18 @@ export function furtherStamp<Given extends Pick<Stamp, "mark">>(
   return { ...stamp, mark: `${stamp.mark} ${count}` };
 }
 
+/** How the marks of pushes begin. */
+export const PUSH_MARK = "muster:";
+
+/** The stamp of what a push intends: the push's mark is also kept in place of the author. */
+export function pushStampOf(mark: string, date: number): Stamp {
+  return { user: mark, date, mark };
+}
+
+function isPushMark(author: string): boolean {
+  return author.startsWith(PUSH_MARK);
+}
+
 /** The mark in a write's stamp, given that of any of its operations. */
 export function markOfWrite(mark: string | null): string | null {
   return mark !== null && FURTHER.test(mark) ? mark.slice(0, mark.lastIndexOf(" ")) : mark;
@@ -85,6 +97,12 @@ export interface RegisteredKind<Body> {
   readonly name: string;
   /** Carries the type of the body and never has a value. */
   readonly body?: Body;
+}
+
+/** What a write intends. */
+export interface Intended<Body> {
+  readonly kind: RegisteredKind<Body>;
+  readonly body: Body;
 }
 
 /** An unsettled intention. */
@@ -199,6 +217,7 @@ export class Intentions {
 function pendingOf(row: Selectable<Tables["intentions"]>): Pending {
   const { id, project_id: projectId, kind, author: user, date } = row;
   const origin: Origin = JSON.parse(row.origin);
-  const stamp = stampOf(id, { user, date });
+  const { mark } = stampOf(id, { user, date });
+  const stamp = { user, date, mark: isPushMark(user) ? user : mark };
   return { id, projectId, kind, stamp, origin, body: JSON.parse(row.body) };
 }

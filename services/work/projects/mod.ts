@@ -17,7 +17,7 @@ export { serviceErrorOf } from "./errors/mod.ts";
 export { projectEvent, type ProjectEventData, type ProjectEventType } from "./events.ts";
 export { type HomeListener, ProjectHomes } from "./homes.ts";
 export { isSameProject } from "./received_places.ts";
-export type { IntentionKind, RegisteredKind, SettledWrite, Stamp } from "./intentions.ts";
+export type { Intended, IntentionKind, RegisteredKind, SettledWrite, Stamp } from "./intentions.ts";
 export { Projects } from "./projects.ts";
 export {
   type HeldProject,
@@ -28,6 +28,6 @@ export {
 } from "./records.ts";
 export { ReadsAnywhere, type ReadsAnywhereOptions, type SharedReads } from "./reads_anywhere.ts";
 export type { Reception, ReceptionObserver } from "./reception.ts";
-export { ProjectRepositories, type RepositoryWrite } from "./repositories.ts";
+export { type Intend, ProjectRepositories, type RepositoryWrite } from "./repositories.ts";
 export { appendParts, receiveUpload, type Upload, type UploadLimits } from "./uploads.ts";
 export { RepositoryWatch } from "./watch.ts";

@@ -2,7 +2,7 @@ import type { Change, NewEvent } from "../../engines/database/mod.ts";
 import type { Origin } from "../../engines/events/mod.ts";
 import type { ReceivedArtifact } from "../../engines/fossil/mod.ts";
 import { foreignOrigin } from "./events.ts";
-import { markOfWrite, type Pending } from "./intentions.ts";
+import { markOfWrite, type Pending, PUSH_MARK } from "./intentions.ts";
 import type { Project } from "./records.ts";
 import { newUlid } from "../../kernel/ulid.ts";
 
@@ -48,13 +48,12 @@ export function causesOf(
   };
   const writerOf = ({ mark }: ReceivedArtifact) => writes.get(markOfWrite(mark));
   return {
-    isOwn: (artifact) => writerOf(artifact) !== undefined,
+    // What a push brings is not this service's, whatever the push intends.
+    isOwn: (artifact) => writerOf(artifact) !== undefined && pusherOf(artifact) === null,
     originOf: (artifact) =>
       writerOf(artifact)?.origin ?? pusherOf(artifact) ?? foreignOrigin(artifact.user),
   };
 }
-
-const PREFIX = "muster:";
 
 /**
  * The mark of a push: the repository keeps it with what the push brings. So the events name the
@@ -63,14 +62,14 @@ const PREFIX = "muster:";
  * @param now Unix milliseconds
  */
 export function markOf({ actor, actorId, address, cause }: Origin, now: number): string {
-  return PREFIX + JSON.stringify({ actor, actorId, address, cause, push: newUlid(now) });
+  return PUSH_MARK + JSON.stringify({ actor, actorId, address, cause, push: newUlid(now) });
 }
 
 /** The origin that a mark holds; null for the marks of other programs. */
 function originIn(mark: string | null): Origin | null {
-  if (mark === null || !mark.startsWith(PREFIX)) return null;
+  if (mark === null || !mark.startsWith(PUSH_MARK)) return null;
   try {
-    const { actor, actorId, address, cause } = JSON.parse(mark.slice(PREFIX.length));
+    const { actor, actorId, address, cause } = JSON.parse(mark.slice(PUSH_MARK.length));
     const isOurs = typeof actor === "string" && [actorId, address, cause].every(isTextOrNull);
     return isOurs ? { actor, actorId, address, cause } : null;
   } catch {

@@ -20,9 +20,10 @@ import { RepositoryDownloads } from "./downloads.ts";
 import { projectEvent } from "./events.ts";
 import type { ProjectHomes } from "./homes.ts";
 import {
+  type Intended,
   Intentions,
   type Pending,
-  type RegisteredKind,
+  pushStampOf,
   type Stamp,
   stampOf,
 } from "./intentions.ts";
@@ -74,13 +75,16 @@ export interface ProjectRepositoriesOptions {
   readonly log: Log;
 }
 
+/** Says what a push intends, before it is stored. */
+export type Intend = <Body>(intended: Intended<Body>) => Promise<void>;
+
 /** A write to a repository. */
 export interface RepositoryWrite<Body, Result> {
   readonly caller: Caller;
   /** The user of the artifacts; by default the caller. */
   readonly user?: string;
   /** The changes of the app database in the same step; see `Intentions`. */
-  readonly intention?: { readonly kind: RegisteredKind<Body>; readonly body: Body };
+  readonly intention?: Intended<Body>;
   /**
    * What it is about, such as one page, if it reads and changes nothing else; null if the engine
    * alone judges it, by what it finds when it writes. Such writes share a transaction if they wait at
@@ -342,23 +346,35 @@ export class ProjectRepositories {
    * as their origin; without one they count as foreign.
    *
    * @param push writes in one operation of the pool, with the mark for what it writes, and returns the
-   * receipt, or null if nothing came
+   * receipt, or null if nothing came; before, it may say what it intends
    * @throws ServiceError in place of the engine's errors
    */
   async receive<Result extends { readonly receipt: number | null }>(
     project: Project,
     caller: Caller | null,
-    push: (repository: PooledRepository, mark: string | null) => Promise<Result>,
+    push: (repository: PooledRepository, mark: string | null, intend: Intend) => Promise<Result>,
   ): Promise<Result> {
     using _turn = await this.#turnOf(project, caller);
     this.files.requireInPlace(project);
     await this.requireRoom(project, caller);
     const mark = caller === null ? null : markOf(originOf(caller), this.#scheduler.now());
-    const result = await this.files.use(project, (repository) => push(repository, mark));
+    let isIntended = false;
+    const intend: Intend = async ({ kind: { name: kind }, body }) => {
+      if (caller === null || mark === null) throw new Error("Nobody intends this");
+      isIntended = true;
+      const now = this.#scheduler.now();
+      const stamp = pushStampOf(mark, this.#nextDate(project.id));
+      const origin = originOf(caller);
+      const intention = { id: newUlid(now), projectId: project.id, kind, stamp, origin, body };
+      await this.intentions.record([intention], now);
+    };
+    const receiving = this.files.use(project, (repository) => push(repository, mark, intend));
+    const isReceived = await receiving.then(({ receipt }) => receipt !== null, () => false);
     // Unversioned files leave no receipt.
-    const bytes = result.receipt === null
-      ? await this.#bytesOf(project)
-      : await this.#reconciliation.settle(project);
+    const bytes = isReceived || isIntended
+      ? await this.#reconciliation.settle(project)
+      : await receiving.then(() => this.#bytesOf(project));
+    const result = await receiving;
     this.quotas.note(project, [{ principal: caller?.principal ?? null, sent: 1 }], bytes);
     return result;
   }

@@ -6,8 +6,10 @@ import { LandingQueue, type LandingQueueOptions } from "./landing_queue.ts";
 import { ReviewMerges } from "./merges.ts";
 import { Reviews, type ReviewsOptions } from "./reviews.ts";
 
+export type { LandingQueue } from "./landing_queue.ts";
 export type { Landing } from "./landing_store.ts";
 export { type AwaitedReview, type Comment, type Review, REVIEW_STATUSES } from "./records.ts";
+export type { Reviews } from "./reviews.ts";
 export type { ReviewStore } from "./store.ts";
 
 export interface OpenReviewsOptions extends

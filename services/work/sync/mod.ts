@@ -7,3 +7,4 @@ export {
   type SyncCall,
   type SyncStats,
 } from "./project_sync.ts";
+export { mayPush, Pushes, type PushesOptions, type PushTurn } from "./pushing.ts";

@@ -1,4 +1,4 @@
-import { Forbidden, ServiceError, TooMany, Unavailable } from "../../kernel/errors.ts";
+import { ServiceError, TooMany } from "../../kernel/errors.ts";
 import {
   failedAnswer,
   LOGIN_HEAD_BYTES,
@@ -39,7 +39,8 @@ import type { Releases } from "../releases/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { Codes, type CodesOptions } from "./codes.ts";
 import { Deliveries, type Delivery } from "./deliveries.ts";
-import { type PushRuleParts, pushRulesOf } from "./rules.ts";
+import { mayPush, Pushes } from "./pushing.ts";
+import type { PushRuleParts } from "./rules.ts";
 
 /** A body up to this length, and its cards, are read on the main thread, in bytes. */
 const SMALL_BODY_BYTES = 64 * 1024;
@@ -57,9 +58,6 @@ const BODIES = { permitsPerKey: 2, maxWaitingPerKey: 20, refusal: tooManyWait };
 
 /** Users of the program who prove nothing. */
 const NOBODIES: ReadonlySet<string> = new Set(["nobody", "anonymous"]);
-
-/** The refusal of a push if the node has lost touch with the others meanwhile. */
-const OUT_OF_TOUCH = "the server is not available at the moment; try again";
 
 /** A large message counts as a push: only that carries contents. */
 const LARGE: Omit<SyncSurvey, "login"> = { isClone: false, isPull: true, isPush: true };
@@ -127,12 +125,14 @@ export class ProjectSync {
   readonly #bodies = new Semaphore(BODIES);
   readonly #deliveries: Deliveries;
   readonly #leftBehind: LeftBehindParts;
+  readonly #pushes: Pushes;
 
   constructor(options: ProjectSyncOptions) {
     this.#options = options;
     this.#codes = new Codes(options);
     this.#deliveries = new Deliveries(options.scheduler);
     this.#leftBehind = new LeftBehindParts(options.clock);
+    this.#pushes = new Pushes(options);
   }
 
   stats(): SyncStats {
@@ -292,52 +292,19 @@ export class ProjectSync {
     return await exchange(false);
   }
 
-  /**
-   * Exchanges and stores what comes, while nothing else is written to the project. The rights of the
-   * sender are those after the wait for that.
-   */
-  async #receive(sent: SentMessage): Promise<SyncAnswer> {
-    const { repositories, identity, projects } = this.#options;
-    const { call, access: { project, principal } } = sent;
-    let hasEnded = false;
-    let hasLostTouch = false;
-    // A message that stores nothing is none.
-    const counted = this.#options.quota.take(principal);
-    let isStored = false;
-    const stopListening = identity.onEnded((ended) => {
-      if (ended.isEverything) hasLostTouch = true;
-      else hasEnded ||= ended.covers(principal);
-    });
-    try {
-      const caller = callerOf(call, principal);
-      const answer = await repositories.receive(project, caller, async (repository, mark) => {
-        // Nobody knows whether the credential still holds: that is no reason to change it.
-        if (hasLostTouch) throw new Unavailable(OUT_OF_TOUCH);
-        const held = projects.find(call.slug);
-        const access = held?.project.id === project.id
-          ? accessOf(held, principal, projects.halts)
-          : null;
-        if (hasEnded || access === null || !mayPush(access)) {
-          throw new Forbidden("not authorized to write");
-        }
-        const [request, push] = [
-          await this.#requestOf({ ...sent, access }),
-          await pushRulesOf(this.#options, access),
-        ];
-        const name = `${project.id} ${keyOf(principal, call)}`;
-        const leftBehind = this.#leftBehind.of(name);
-        const { refusal } = this.#options.space;
-        const rules = refusal === null ? push : { ...push, standstill: refusal };
-        const answer = await repository.syncChanges({ ...request, push: rules, mark, leftBehind });
-        this.#leftBehind.note(name, answer.client, answer.leftBehind);
-        return answer;
-      });
-      isStored = answer.receipt !== null;
+  /** Exchanges and stores what comes, while nothing else is written to the project. */
+  #receive(sent: SentMessage): Promise<SyncAnswer> {
+    const { call, access } = sent;
+    const { project, principal } = access;
+    const turn = { slug: call.slug, caller: callerOf(call, principal) };
+    return this.#pushes.receive(access, turn, async ({ repository, mark, access, rules: push }) => {
+      const request = await this.#requestOf({ ...sent, access });
+      const name = `${project.id} ${keyOf(principal, call)}`;
+      const leftBehind = this.#leftBehind.of(name);
+      const answer = await repository.syncChanges({ ...request, push, mark, leftBehind });
+      this.#leftBehind.note(name, answer.client, answer.leftBehind);
       return answer;
-    } finally {
-      if (!isStored) counted[Symbol.dispose]();
-      stopListening();
-    }
+    });
   }
 
   async #requestOf(
@@ -368,10 +335,6 @@ interface SentMessage {
     SyncRequest,
     "form" | "source" | "maxBytes" | "cookie" | "isSigned" | "now"
   >;
-}
-
-function mayPush(access: ProjectAccess): boolean {
-  return access.may("write") && access.project.archivedAt === null;
 }
 
 function callerOf({ address, requestId }: SyncCall, principal: Principal): Caller {

@@ -133,7 +133,7 @@ function endingsOf(
     for (const [index, workspace] of active.entries()) {
       const line = lines[index];
       if (line === undefined) continue;
-      const merge = await mergeOf(repository, workspace, line);
+      const merge = await mergeOf(repository, line);
       if (merge !== null || line.isClosed) endings.push({ workspace, line, merge });
     }
     return endings;
@@ -151,10 +151,9 @@ function mayEnd(artifact: ReceivedArtifact): boolean {
 /** The first merge of a workspace's tip into a branch that ends the workspace. */
 async function mergeOf(
   repository: PooledRepository,
-  workspace: Workspace,
   line: WorkspaceLine,
 ): Promise<ForeignMerge | null> {
-  if (line.tip === workspace.startedAs) return null;
+  if (line.commitsMade === 0) return null;
   const merges = await repository.mergesOf(line.tip);
   const merge = merges.find(({ branch }) => !isPassing(branch));
   if (merge === undefined) return null;

@@ -19,12 +19,13 @@ export async function linesOf(
       branch: branchOf(workspace),
       start: workspace.startedAs,
       ...(workspace.status === "merged" ? {} : { target }),
+      ...(workspace.status === "active" ? { mayRestart: true } : {}),
     })),
   );
-  return lines.map(({ tip, base, checkins, leaves, is_closed }, index): WorkspaceLine => ({
+  return lines.map(({ tip, base, checkins, begins_empty, leaves, is_closed }, index) => ({
     tip: workspaces[index]?.tip ?? tip,
     base: workspaces[index]?.status === "merged" ? workspaces[index].base : base,
-    commitsMade: checkins - 1,
+    commitsMade: begins_empty ? checkins - 1 : checkins,
     leaves,
     isClosed: is_closed,
   }));

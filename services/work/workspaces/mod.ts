@@ -6,6 +6,7 @@ export {
   type GatedMerge,
   LANDING_PREFIX,
   PASSING_PREFIXES,
+  type WorkRequest,
   type Workspace,
   type WorkspaceChange,
 } from "./records.ts";

@@ -3,7 +3,13 @@ import type { Change, Database } from "../../engines/database/mod.ts";
 import { Conflict, Forbidden, Invalid } from "../../kernel/errors.ts";
 import type { Diff, DiffOptions, PooledRepository } from "../../engines/fossil/mod.ts";
 import { type AccountDirectory, originOf } from "../../people/identity/mod.ts";
-import type { Project, ProjectRepositories, RegisteredKind, Stamp } from "../projects/mod.ts";
+import type {
+  Intended,
+  Project,
+  ProjectRepositories,
+  RegisteredKind,
+  Stamp,
+} from "../projects/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import type { Holder } from "../tickets/mod.ts";
 import { WorkspaceAuthorization, type WorkspaceLimits, WorkspaceQuota } from "./authorization.ts";
@@ -297,6 +303,37 @@ export class Workspaces {
     const workspace = await this.#store.get(id);
     if (workspace === null) throw new Conflict("The workspace was not created: try again");
     return { workspace, line: await this.line(project, workspace) };
+  }
+
+  /**
+   * Prepares a workspace that a push begins with its first check-in. Call this while nothing else is
+   * written to the project.
+   *
+   * @returns what to intend before the push is stored
+   * @throws Invalid, TooMany
+   * @throws Conflict if the name is in use, or the actor does not hold the ticket's claim
+   */
+  async beginning(
+    project: Project,
+    { name, description, ticket }: Omit<NewWorkspace, "from">,
+    { actor, generation }: WorkRequest,
+  ): Promise<Intended<CreationBody>> {
+    const { claims, scheduler } = this.#options;
+    requireName(name);
+    await this.#requireFree(project, name);
+    await this.#quota.require(project, actor.key);
+    const claim = ticket === undefined
+      ? null
+      : await claims.fence(project, { ticket, actor, generation });
+    const body = {
+      id: this.#newId(scheduler.now()),
+      name,
+      description,
+      owner: { key: actor.key, name: actor.name },
+      ticket: ticket ?? null,
+      generation: claim?.generation ?? null,
+    };
+    return { kind: this.#creating, body };
   }
 
   /**

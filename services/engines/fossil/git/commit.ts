@@ -4,8 +4,14 @@
  */
 import { formatTree, nameOfObject, type ObjectKind } from "../../git/mod.ts";
 import type { Manifest } from "../artifact/mod.ts";
-import { COMMIT_PROPERTY, type Headers, parseHeaders } from "./headers.ts";
-import { personOf, signatureLine } from "./person.ts";
+import {
+  COMMIT_PROPERTY,
+  formatHeaders,
+  type Headers,
+  parseHeaders,
+  splitMessage,
+} from "./headers.ts";
+import { dateOf, parseSignature, personOf, signatureLine, userOf } from "./person.ts";
 import { decodeText, encodeText } from "./stream/mod.ts";
 
 /** The cards of a check-in that tell its commit, apart from its files and parents. */
@@ -43,6 +49,47 @@ export function commitTextOf(cards: CommitCards, readRest: ReadArtifact): Commit
     further: kept.further ?? "",
     message: kept.message ?? `${cards.comment ?? ""}\n`,
   };
+}
+
+/** What a check-in has of a commit; `value` is that of the property. */
+export interface CheckinText {
+  readonly comment: string;
+  readonly user: string;
+  /** Unix milliseconds. */
+  readonly date: number;
+  readonly value: string;
+}
+
+/**
+ * The check-in for a commit; the other way round, {@link commitTextOf} gives the commit.
+ *
+ * @param options.userFor the user of the author
+ * @param options.latest date that it may have, in Unix milliseconds
+ */
+export function checkinOf(
+  { author, committer, message, further, rest }: Omit<CommitText, "author"> & {
+    readonly author: string | null;
+    /** The artifact with what the texts do not hold; null for none. */
+    readonly rest: string | null;
+  },
+  { userFor = userOf, latest = Infinity }: {
+    readonly userFor?: (person: string) => string;
+    readonly latest?: number;
+  } = {},
+): CheckinText {
+  const line = author ?? committer;
+  const [writer, recorder] = [parseSignature(line), parseSignature(committer)];
+  const user = userFor(writer.person);
+  const date = Math.min(dateOf(recorder.isDated ? recorder : writer), latest);
+  const split = splitMessage(message);
+  const value = formatHeaders({
+    ...(line === signatureLine(personOf(user), date) ? {} : { author: line }),
+    ...(committer === line ? {} : { committer }),
+    ...(rest === null ? {} : { rest }),
+    ...(further === "" ? {} : { further }),
+    ...(split.message === undefined ? {} : { message: split.message }),
+  });
+  return { comment: split.comment, user, date, value };
 }
 
 function keptOf(cards: CommitCards, readRest: ReadArtifact): Headers {

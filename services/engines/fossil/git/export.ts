@@ -13,6 +13,7 @@ import { needsPermission, personOf, signatureLine, takenLine } from "./person.ts
 import { type GitTagOut, NamePlan } from "./refs.ts";
 import { encodeText, formatPath } from "./stream/mod.ts";
 import type { GitExportOptions, GitExportReport } from "./types.ts";
+import { unwrapped } from "./wrapped.ts";
 
 /** Characters of text to collect for one piece. */
 const PIECE_LENGTH = 64 * 1024;
@@ -121,8 +122,9 @@ class Exporter {
     this.#write("feature done\n");
     if (this.#needsPermission()) this.#write("feature date-format=raw-permissive\n");
     const wanted = this.#wantedContents();
-    for (const { rid, content } of walkArtifacts(db, store)) {
-      if (content === null || !wanted.has(rid)) continue;
+    for (const { rid, content: stored } of walkArtifacts(db, store)) {
+      if (stored === null || !wanted.has(rid)) continue;
+      const content = unwrapped(stored);
       this.#contents.add(rid);
       this.#write(`blob\nmark :${rid}\ndata ${content.length}\n`);
       yield this.#flush();

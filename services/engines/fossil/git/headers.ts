@@ -83,6 +83,25 @@ export function formatRefs(refs: readonly string[]): string {
   return refs.map((ref) => formatPath(ref, true)).join(" ");
 }
 
+/** What a property says of references: where they are moved, or that they are deleted. */
+export interface Moves {
+  /** The moves of a reference count from 1; an import has 0. */
+  readonly number: number;
+  readonly isGone: boolean;
+  readonly refs: readonly string[];
+}
+
+/** Reads the value of the property for references: a number, `-` for a deletion, and references. */
+export function parseMoves(value: string): Moves {
+  const [, digits = "0", gone, refs = ""] = /^(?:([0-9]{1,15}) (- )?)?(.*)$/s.exec(value) ?? [];
+  return { number: Number(digits), isGone: gone !== undefined, refs: parseRefs(refs) };
+}
+
+/** The value of the property for some moves; see {@link parseMoves}. */
+export function formatMoves({ number, isGone, refs }: Moves): string {
+  return `${number} ${isGone ? "- " : ""}${formatRefs(refs)}`;
+}
+
 /** Reads what {@link formatRefs} wrote; ignores what is no reference. */
 export function parseRefs(text: string): string[] {
   const refs: string[] = [];

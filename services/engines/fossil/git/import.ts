@@ -10,11 +10,11 @@ import {
   formatHeaders,
   formatRefs,
   REFS_PROPERTY,
-  splitMessage,
   TAG_PROPERTY,
   withoutLastEnds,
 } from "./headers.ts";
 import { Intake, type SpooledTag } from "./intake.ts";
+import { checkinOf } from "./commit.ts";
 import { NoticeLog } from "./notices.ts";
 import { dateOf, parseSignature, personOf, signatureLine, userOf } from "./person.ts";
 import { leaveOutRemotes, type LeftOut } from "./remotes.ts";
@@ -281,7 +281,7 @@ class HistoryWriter {
     const parents = spool.parents[id]!;
     const before: GitTree = parents[0] === undefined ? new Map() : this.#tree(parents[0]);
     const tree = this.#changed(before, commit);
-    const { comment, user, date, value } = describe(commit);
+    const { comment, user, date, value } = checkinOf(commit);
     const tags: TagCard[] = this.#branchTags(id);
     const own = { target: null, sign: "+" } as const;
     if (value !== "") tags.push({ ...own, name: COMMIT_PROPERTY, value });
@@ -486,23 +486,6 @@ class HistoryWriter {
     const [date, user] = [dateOf(signature), userOf(signature.person)];
     this.#repository.add({ kind: "control", date, tags, user });
   }
-}
-
-/** The check-in for a commit, and the value of the property that holds the rest. */
-function describe({ author, committer, message, further, rest }: SpooledCommit) {
-  const line = author ?? committer;
-  const [writer, recorder] = [parseSignature(line), parseSignature(committer)];
-  const user = userOf(writer.person);
-  const date = dateOf(recorder.isDated ? recorder : writer);
-  const split = splitMessage(message);
-  const value = formatHeaders({
-    ...(line === signatureLine(personOf(user), date) ? {} : { author: line }),
-    ...(committer === line ? {} : { committer }),
-    ...(rest === null ? {} : { rest }),
-    ...(further === "" ? {} : { further }),
-    ...(split.message === undefined ? {} : { message: split.message }),
-  });
-  return { comment: split.comment, user, date, value };
 }
 
 /** Defined if the runtime was started with `--expose-gc`. */

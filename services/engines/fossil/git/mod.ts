@@ -4,4 +4,14 @@ export { importFossil } from "./fossil.ts";
 export { collectAll, createEmptyRepository, GarbageCollector, importGit } from "./import.ts";
 export { readPieces } from "./stream/mod.ts";
 export { GitCompanion, type NegotiationAnswer, type PackReport } from "./door/mod.ts";
+export {
+  type GitPush,
+  type GitPushReport,
+  type PushBases,
+  type PushedRef,
+  type PushedRefReport,
+  receivePush,
+  type SentPack,
+  unpackPush,
+} from "./push/mod.ts";
 export type * from "./types.ts";

@@ -2,7 +2,14 @@
 import { decodeUtf8, encodeUtf8 } from "../codec/mod.ts";
 import { mainBranch, TAG } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
-import { type Headers, parseHeaders, parseRefs, REFS_PROPERTY, TAG_PROPERTY } from "./headers.ts";
+import {
+  type Headers,
+  parseHeaders,
+  parseMoves,
+  parseRefs,
+  REFS_PROPERTY,
+  TAG_PROPERTY,
+} from "./headers.ts";
 import type { NoticeLog } from "./notices.ts";
 import { readable } from "./stream/mod.ts";
 import type { GitExportOptions } from "./types.ts";
@@ -113,6 +120,18 @@ export class NamePlan {
     return this.#leaves.get(ref) ?? [];
   }
 
+  /** Whether a check-in ends the branch of a reference. */
+  isClosed(ref: string, rid: number): boolean {
+    const row = this.#repository.db.row<{ branch: string; named: string | null }>(
+      `SELECT value AS branch, (SELECT value FROM tagxref AS x JOIN tag USING(tagid)
+           WHERE x.rid=tagxref.rid AND x.tagtype=2 AND tagname='sym-'||tagxref.value) AS named
+         FROM tagxref WHERE rid=? AND tagid=${TAG.branch} AND tagtype>0 AND EXISTS(
+           SELECT 1 FROM tagxref AS y WHERE y.rid=tagxref.rid AND y.tagid=${TAG.closed} AND y.tagtype>0)`,
+      rid,
+    );
+    return row !== undefined && (refOfValue(row.named) ?? HEADS + row.branch) === ref;
+  }
+
   /** The branches by their references. */
   branches(): TextMap<string> {
     return new TextMap([...this.#refOfBranch].map(([branch, ref]) => [ref, branch]));
@@ -203,17 +222,27 @@ export class NamePlan {
     }
   }
 
-  /** Imported references without their own check-in. */
+  /** References without their own check-in. */
   #planOthers(): void {
     const rows = this.#repository.db.rows<{ rid: number; value: string | null }>(
       "SELECT rid, value FROM tagxref JOIN tag USING(tagid) WHERE tagname=? AND tagtype>0",
       REFS_PROPERTY,
     );
+    const latest = new TextMap<
+      { readonly rid: number; readonly number: number; isGone: boolean }
+    >();
     for (const { rid, value } of rows) {
-      for (const ref of parseRefs(value ?? "")) {
-        const branch = ref.startsWith(HEADS) ? ref.slice(HEADS.length) : "";
-        if (!this.#isLeftOut(branch)) this.#refs.set(this.#used.take(legalRef(ref)), rid);
+      const { number, isGone, refs } = parseMoves(value ?? "");
+      for (const ref of refs) {
+        const known = latest.get(ref)?.number ?? -1;
+        if (number > known) latest.set(ref, { rid, number, isGone });
       }
+    }
+    for (const [ref, { rid, number, isGone }] of latest) {
+      const branch = ref.startsWith(HEADS) ? ref.slice(HEADS.length) : "";
+      const isOfBranch = number > 0 && this.#refs.has(ref);
+      if (isGone || isOfBranch || this.#isLeftOut(branch)) continue;
+      this.#refs.set(this.#used.take(legalRef(ref)), rid);
     }
   }
 

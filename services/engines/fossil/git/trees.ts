@@ -7,8 +7,8 @@ import type { OverlayEntry } from "./overlay.ts";
 import type { NoticeLog } from "./notices.ts";
 
 /** One file; `origin` is its path in the parent if the stream says that it was renamed. */
-interface TreeFile {
-  /** The artifact; of a submodule, the commit. */
+export interface TreeFile {
+  /** The artifact; of a submodule, the commit; of an empty folder, its tree. */
   readonly hash: string;
   readonly mode: FileMode;
   readonly origin: string | null;
@@ -114,7 +114,7 @@ export class TreeEditor {
       this.#notices.add("path", readable(path), "A file in a folder of Git itself was left out");
       return "nowhere";
     }
-    if (path.isWellFormed() && isFileName(path) && !isReservedFileName(path)) return "both";
+    if (isFossilPath(path)) return "both";
     this.#notices.add(
       "path",
       readable(path),
@@ -185,8 +185,8 @@ export class TreeError extends Error {
 export function cardsOf(whole: GitTree, parent: GitTree): FileCard[] {
   const tree = new Map([...whole].filter(([path, file]) => isCard(path, file)));
   const gone = new Map<string, string>();
-  for (const [path, { hash }] of parent) {
-    if (!whole.has(path)) gone.set(hash, path);
+  for (const [path, file] of parent) {
+    if (!whole.has(path) && isCard(path, file)) gone.set(file.hash, path);
   }
   for (const { origin } of tree.values()) {
     if (origin !== null) gone.delete(parent.get(origin)?.hash ?? "");
@@ -220,8 +220,12 @@ const GIT_MODES: Readonly<Record<FileMode, number>> = {
 /** Whether Fossil holds a file, though maybe with another mode. */
 function isCard(path: string, { beyond }: TreeFile): boolean {
   if (beyond === null) return true;
-  return beyond !== 0o160000 && path.isWellFormed() && isFileName(path) &&
-    !isReservedFileName(path);
+  return beyond !== 0o160000 && beyond !== 0o040000 && isFossilPath(path);
+}
+
+/** Whether Fossil can hold a file of this path. */
+export function isFossilPath(path: string): boolean {
+  return path.isWellFormed() && isFileName(path) && !isReservedFileName(path);
 }
 
 /** What a tree has and its parent does not, or the other way, and Fossil cannot hold. */

@@ -14,6 +14,8 @@ export interface LineOptions {
    * in common.
    */
   readonly target?: string | null;
+  /** Whether it may have begun anew elsewhere, with another check-in of the same branch. */
+  readonly mayRestart?: boolean;
 }
 
 interface LineRow {
@@ -22,6 +24,8 @@ interface LineRow {
   readonly isLeaf: number;
   readonly isClosed: number;
   readonly isMerge: number;
+  /** Whether it changes no file, as the check-in that only begins a branch. */
+  readonly isEmpty: number;
 }
 
 /** SQL of whether the check-in of a column is closed. */
@@ -36,7 +40,8 @@ const LINE = `WITH RECURSIVE line(rid) AS (
       CROSS JOIN tagxref ON tagxref.rid=cid AND tagid=${TAG.branch} AND tagtype>0 AND value=?
   ) SELECT line.rid, uuid, EXISTS(SELECT 1 FROM leaf WHERE leaf.rid=line.rid) AS isLeaf,
       ${isClosed("line.rid")} AS isClosed,
-      EXISTS(SELECT 1 FROM plink WHERE cid=line.rid AND NOT isprim) AS isMerge
+      EXISTS(SELECT 1 FROM plink WHERE cid=line.rid AND NOT isprim) AS isMerge,
+      NOT EXISTS(SELECT 1 FROM mlink WHERE mid=line.rid) AS isEmpty
     FROM line CROSS JOIN blob ON blob.rid=line.rid CROSS JOIN event ON objid=line.rid
     ORDER BY event.mtime DESC, line.rid DESC`;
 
@@ -50,11 +55,16 @@ export function readLines(reader: Reader, lines: readonly LineOptions[]): readon
   return reader.read(() => lines.map((line) => readLine(reader, line)));
 }
 
-function readLine(reader: Reader, { branch, start, target }: LineOptions): Line {
+function readLine(reader: Reader, options: LineOptions): Line {
+  const { branch, start, target, mayRestart = false } = options;
   const { rid } = resolveCheckin(reader, start);
   const rows = reader.repository.db.rows<LineRow>(LINE, rid, branch);
   const leaves = rows.filter((row) => row.isLeaf === 1);
   const tip = leaves.find((row) => row.isClosed === 0) ?? leaves[0] ?? rows[0];
+  const restart = mayRestart && tip?.isClosed === 1 ? startOf(reader, branch) : rid;
+  if (restart !== rid && restart !== 0) {
+    return readLine(reader, { ...options, start: hashOf(reader, restart)!, mayRestart: false });
+  }
   const isMerged = rows.some((row) => row.isMerge === 1);
   const base = isMerged && target !== undefined
     ? commonWith(reader, tip?.rid ?? rid, target ?? mainBranch(reader.repository))
@@ -64,8 +74,23 @@ function readLine(reader: Reader, { branch, start, target }: LineOptions): Line 
     leaves: leaves.map(({ uuid }) => uuid),
     is_closed: tip?.isClosed === 1,
     checkins: rows.length,
+    begins_empty: rows.some((row) => row.rid === rid && row.isEmpty === 1),
     base: hashOf(reader, base ?? primaryParent(reader, rid)) ?? start,
   };
+}
+
+/** The first check-in of the newest open line of a branch; 0 if it has none. */
+function startOf(reader: Reader, branch: string): number {
+  const { db } = reader.repository;
+  const tip = tipOf(reader, branch);
+  return tip === null ? 0 : db.value<number>(
+    `WITH RECURSIVE line(rid, depth) AS (
+       SELECT ?, 0 UNION SELECT pid, depth+1 FROM line CROSS JOIN plink ON cid=line.rid AND isprim
+         CROSS JOIN tagxref ON tagxref.rid=pid AND tagid=${TAG.branch} AND tagtype>0 AND value=?
+     ) SELECT rid FROM line ORDER BY depth DESC LIMIT 1`,
+    tip,
+    branch,
+  ) ?? 0;
 }
 
 /** The primary parent of a check-in, 0 for none. The ancestry would be read anew after each write. */

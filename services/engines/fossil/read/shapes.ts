@@ -334,6 +334,8 @@ export interface Line {
   readonly is_closed: boolean;
   /** How many check-ins it has, the start included. */
   readonly checkins: number;
+  /** Whether its start changes no file: it only begins the branch. */
+  readonly begins_empty: boolean;
   /** The check-in to which its changes apply: its start, or the last one that it merged. */
   readonly base: string;
 }

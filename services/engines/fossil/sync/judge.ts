@@ -77,7 +77,9 @@ class PushJudge implements Judge {
   }
 
   file(content: Uint8Array, hash: string): void {
-    if (this.#rules.role === "admin" || !isSealed(content)) return;
+    const { role, isFromGit = false } = this.#rules;
+    // A file of Git that is an artifact comes behind a line that keeps every program from reading it so.
+    if (role === "admin" || isFromGit || !isSealed(content)) return;
     const { reason } = explainArtifact(content);
     const sentence = `Artifact ${short(hash)} is malformed: ${reason ?? "it is unknown"}`;
     this.#refusals.add({ hash, sentence, missing: [] });
@@ -138,7 +140,12 @@ function isSealed(content: Uint8Array): boolean {
  */
 export function writeJudged<T>(
   repository: Repository,
-  { origin, rules }: { readonly origin: Origin; readonly rules: PushRules },
+  { origin, rules, conclude }: {
+    readonly origin: Origin;
+    readonly rules: PushRules;
+    /** Called after the judge, before the commit. */
+    readonly conclude?: () => void;
+  },
   work: (judge: Judge) => T,
 ): T {
   let judge: Judge | undefined;
@@ -149,6 +156,9 @@ export function writeJudged<T>(
     inspect: (artifact, hash, rid) => judge?.arrive({ artifact, hash, rid }),
     inspectFile: (content, hash) => judge?.file(content, hash),
     onTag: (rid, tag) => judge?.tag(rid, tag),
-    conclude: () => judge?.conclude(),
+    conclude: () => {
+      judge?.conclude();
+      conclude?.();
+    },
   });
 }

@@ -116,7 +116,8 @@ export class BranchJudge {
   /** Why the pusher may not change a branch, as a clause; null if it may. */
   refusalOf(branch: string): string | null {
     if (branch === "") return "a branch needs a name";
-    const { workspaces, branches } = this.#rules;
+    const { workspaces, branches, begins = [] } = this.#rules;
+    if (begins.includes(branch)) return null;
     if (Object.hasOwn(workspaces, branch)) return workspaces[branch] ?? null;
     return ruleOf(branches, branch);
   }
@@ -182,7 +183,7 @@ export class BranchJudge {
     this.#judgeMerge(manifest, branch, subject);
     if (this.#rules.role === "admin") return;
     this.#judgeInheritedNames(rid, branch, subject);
-    judgeFiles(this.#repository, checkin);
+    if (this.#rules.isFromGit !== true) judgeFiles(this.#repository, checkin);
   }
 
   /** Checks that a check-in on the branch of a workspace continues that. */
@@ -192,6 +193,7 @@ export class BranchJudge {
     const rid = parent === undefined ? 0 : store.ridOf(parent);
     const isHere = rid !== 0 && this.isCheckin(rid);
     if (!this.isWorkspace(branch) || (isHere && this.branchOf(rid) === branch)) return;
+    if (this.#rules.begins?.includes(branch)) return;
     throw refused(
       `${subject} begins a second line of ${quoted(branch)}: continue the tip of the workspace`,
     );

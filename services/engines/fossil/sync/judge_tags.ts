@@ -18,6 +18,8 @@ const OF_BRANCH: ReadonlySet<string> = new Set(["closed", "bgcolor", "hidden"]);
 const OF_AUTHOR: ReadonlySet<string> = new Set(["comment", "date"]);
 /** Properties that only admins of the project change. */
 const OF_ADMIN: ReadonlySet<string> = new Set(["parent", "private"]);
+/** The property that moves references of Git, which `git push` does. */
+const OF_GIT = "git-refs";
 const SYMBOLIC = "sym-";
 
 type Tagging = Manifest | Control;
@@ -109,7 +111,8 @@ export class TagJudge {
     if (name === "user" && !isOwn(this.#rules, value)) {
       throw refused(`${subject} changes who wrote it: only admins of the project do that`);
     }
-    if (OF_ADMIN.has(name) && this.#rules.role !== "admin") {
+    const isOfGit = name === OF_GIT && this.#rules.isFromGit !== true;
+    if ((OF_ADMIN.has(name) || isOfGit) && this.#rules.role !== "admin") {
       throw refused(`${subject} sets the tag "${name}": only admins of the project do that`);
     }
   }

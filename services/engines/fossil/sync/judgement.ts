@@ -46,6 +46,13 @@ export interface PushRules {
   readonly hasBounds: boolean;
   /** Why nothing is stored at the moment, as a sentence; absent if the server takes content. */
   readonly standstill?: string;
+  /**
+   * Whether check-ins are commits of Git: they name anybody as their author, the pusher is recorded
+   * beside them, and the names of their files are what they are. Only then are references moved.
+   */
+  readonly isFromGit?: boolean;
+  /** Branches of workspaces of which this push begins the line, maybe a second time. */
+  readonly begins?: readonly string[];
   /** Kinds that are closed to the pusher, with the refusal. */
   readonly closedKinds: Readonly<Partial<Record<PushedKind, string>>>;
 }

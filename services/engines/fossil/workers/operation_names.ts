@@ -104,6 +104,8 @@ export const WHOLE_NAMES = [
   "exportGit",
   "prepareClones",
   "gitPack",
+  "unpackPush",
+  "receivePush",
   "verify",
   "rebuild",
 ] as const;
@@ -147,6 +149,7 @@ export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Sid
   ["exportGit", "long"],
   ["prepareClones", "heavy"],
   ["gitPack", "heavy"],
+  ["unpackPush", "heavy"],
   ["verify", "long"],
   ["cloneState", "long"],
   ["storeCloned", "long"],

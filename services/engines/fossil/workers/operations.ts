@@ -10,7 +10,18 @@ import {
   type NewUser,
   type Progress,
 } from "../content/mod.ts";
-import { collectAll, exportGit, type GitExportOptions, type GitExportReport } from "../git/mod.ts";
+import {
+  collectAll,
+  exportGit,
+  type GitExportOptions,
+  type GitExportReport,
+  type GitPush,
+  type GitPushReport,
+  type PushBases,
+  receivePush,
+  type SentPack,
+  unpackPush,
+} from "../git/mod.ts";
 import {
   type MergeSides,
   type NewMerge,
@@ -391,6 +402,12 @@ export const WHOLE = {
     };
     return withCompanion((companion) => writeFetched(companion, where, progress), () => !isBegun);
   },
+  /** Unpacks what a client of Git has pushed into a draft. */
+  unpackPush: ({ withCompanion, watch }: Context, pack: SentPack): PushBases =>
+    withCompanion((companion) => unpackPush(companion, pack, () => watch.check()), () => false),
+  /** Stores a push of Git whose objects are in a draft. */
+  receivePush: ({ withCompanion, watch }: Context, push: GitPush): GitPushReport =>
+    withCompanion((companion) => receivePush(companion, push, () => watch.check()), () => false),
   /** Checks the file, decodes and hashes every artifact; returns damaged and missing content. */
   verify: ({ repository, watch }: Context) => examineRepository(repository, watch.progress),
   rebuild: ({ repository, watch }: Context) => repository.rebuild({ progress: watch.progress }),

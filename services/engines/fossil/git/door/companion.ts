@@ -68,6 +68,28 @@ export class GitCompanion implements Disposable {
     return !isLong;
   }
 
+  /**
+   * Runs a write of the repository, which calls `update` at its end: both are kept, or neither. Needs
+   * an update before.
+   */
+  during<T>(write: (update: () => void) => T): T {
+    let isBegun = false;
+    const update = () => {
+      this.db.exec("BEGIN IMMEDIATE");
+      isBegun = true;
+      this.#load();
+      this.#updater().update();
+    };
+    try {
+      const result = write(update);
+      if (isBegun) this.db.exec("COMMIT");
+      return result;
+    } catch (error) {
+      if (isBegun) this.#undo();
+      throw error;
+    }
+  }
+
   /** The references. Needs an update before. */
   advertisement(): Advertisement {
     const rows = this.db.rows<{ name: string; object: Uint8Array; peeled: Uint8Array | null }>(
@@ -112,11 +134,15 @@ export class GitCompanion implements Disposable {
       this.#updater().update();
       this.db.exec("COMMIT");
     } catch (error) {
-      this.db.rollBack();
-      this.#loaded = -1;
-      this.trees.forget();
+      this.#undo();
       throw error;
     }
+  }
+
+  #undo(): void {
+    this.db.rollBack();
+    this.#loaded = -1;
+    this.trees.forget();
   }
 
   /** An updater of what is loaded now. */

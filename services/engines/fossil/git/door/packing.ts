@@ -3,6 +3,7 @@ import { deflateSync } from "node:zlib";
 import { DeltaWriter, type EntryForm, PackWriter } from "../../../git/mod.ts";
 import { MAX_ARTIFACT_BYTES, readDelta, unpackBlob } from "../../codec/mod.ts";
 import type { Database } from "../../content/mod.ts";
+import { unwrapped } from "../wrapped.ts";
 import type { GitCompanion } from "./companion.ts";
 import { entriesOf, type KeptPack, type PackReport } from "./kept_pack.ts";
 import type { PackPlan } from "./plan.ts";
@@ -197,6 +198,11 @@ class Packer {
   ): void {
     const source = this.#sources[rid]!;
     this.#fileOffsets[rid] = this.#pack.offset;
+    const { store } = this.#companion.reader.repository;
+    if (store.sizeOf(rid) !== size) {
+      const content = unwrapped(store.require(rid));
+      return this.#pack.entry({ kind: "blob" }, size, deflateSync(content));
+    }
     if (source === 0) {
       // The stored stream is what a pack has.
       return this.#pack.entry({ kind: "blob" }, size, stored.subarray(LENGTH_BYTES));
@@ -206,9 +212,9 @@ class Packer {
     const { isThin, kept } = this.#options;
     const isHad = kept?.files[source] === 1 ||
       (isThin && before !== undefined && this.#plan.had[before.origin] === 1);
-    if (before === undefined || (offset === 0 && !isHad)) {
-      const content = this.#companion.reader.repository.store.require(rid);
-      return this.#pack.entry({ kind: "blob" }, size, deflateSync(content));
+    const isBase = offset > 0 || isHad;
+    if (before === undefined || !isBase || store.sizeOf(source) !== before.size) {
+      return this.#pack.entry({ kind: "blob" }, size, deflateSync(store.require(rid)));
     }
     const delta = convertDelta(unpackBlob(stored), { base: before.size, result: size });
     const form = offset > 0 && this.#options.takesOffsets

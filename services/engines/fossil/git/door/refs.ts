@@ -8,7 +8,7 @@ import type { Repository } from "../../repository.ts";
 import { TextMap } from "../../text/mod.ts";
 import { hexOf } from "../../../git/mod.ts";
 import { objectOf } from "../commit.ts";
-import { parseRefs, REFS_PROPERTY } from "../headers.ts";
+import { parseMoves, REFS_PROPERTY } from "../headers.ts";
 import { NoticeLog } from "../notices.ts";
 import { personOf, signatureLine } from "../person.ts";
 import { type GitTagOut, NamePlan } from "../refs.ts";
@@ -26,23 +26,13 @@ export interface RefMove {
   readonly target: string | null;
 }
 
-/**
- * The moves that a control artifact records: a card `+git-refs CHECKIN` whose value has a number, `-`
- * for a deletion, and references. An import has neither number nor deletion.
- */
+/** The moves that a control artifact records by cards `+git-refs CHECKIN`. */
 export function movesOf({ tags }: Control): RefMove[] {
   return tags.flatMap(({ name, value, sign, target }) => {
     if (name !== REFS_PROPERTY || sign === "-" || value === null) return [];
-    const [, digits = "0", gone, refs = ""] = /^(?:([0-9]{1,15}) (- )?)?(.*)$/s.exec(value) ?? [];
-    return parseRefs(refs).map((ref) => {
-      return { ref, number: Number(digits), target: gone === undefined ? target : null };
-    });
+    const { number, isGone, refs } = parseMoves(value);
+    return refs.map((ref) => ({ ref, number, target: isGone ? null : target }));
   });
-}
-
-/** The value of the card for some moves; see {@link movesOf}. */
-export function formatMoves(number: number, refs: string, isGone = false): string {
-  return `${number} ${isGone ? "- " : ""}${refs}`;
 }
 
 /** A reference with the name of its object, and what a tag is of. */
@@ -81,7 +71,8 @@ export function currentRefs(sources: RefSources): {
     if (tip === 0) continue;
     const leaf = plan.leavesOf(ref).map((row) => graph.idOf(row))
       .find((id) => id !== 0 && graph.isAncestor(tip, id));
-    commits.set(ref, leaf ?? tip);
+    if (leaf === undefined && plan.isClosed(ref, rid)) commits.delete(ref);
+    else commits.set(ref, leaf ?? tip);
   }
   const refs = new TextMap<CurrentRef>();
   const branches = plan.branches();
@@ -103,7 +94,7 @@ export function currentRefs(sources: RefSources): {
 }
 
 /** Whether there is nothing but the first check-in of a new repository, which has no files. */
-function isEmpty({ db, graph, repository }: RefSources): boolean {
+export function isEmpty({ db, graph, repository }: Omit<RefSources, "nameOf">): boolean {
   if (graph.size > 2 || db.exists("SELECT 1 FROM move WHERE rid>0")) return false;
   return repository.db.exists(
     `SELECT 1 FROM event WHERE objid=? AND comment='initial empty check-in'

@@ -130,6 +130,8 @@ export class TreeStore {
       touched.add(tree.id);
       return tree;
     });
+    // No tree has the empty one as its base.
+    if (changes.some(({ entry }) => entry?.mode === MODE.folder)) maker.empty();
     if (listed.length > 0 || root === 0) {
       return maker.change(root === 0 ? null : this.get(root), listed)?.id ?? maker.empty().id;
     }
@@ -261,8 +263,13 @@ class TreeMaker {
       const tree = this.change(base, below);
       if (tree !== null) return { name, mode: MODE.folder, object: tree.name };
     }
-    const isKept = own === undefined && !isFolder;
-    return isKept || (own !== undefined && isFolder && below.length === 0) ? before : null;
+    if (!isFolder) return own === undefined ? before : null;
+    const wasFile = own !== undefined && below.length === 0;
+    return wasFile && !this.#isEmpty(before) ? before : null;
+  }
+
+  #isEmpty({ object }: TreeEntry): boolean {
+    return this.#trees.get(this.#trees.find(object)).entries.length === 0;
   }
 }
 
@@ -277,7 +284,8 @@ function bytesOf(part: string): string {
   return isAscii(part) ? part : Buffer.from(encodeText(part)).toString("latin1");
 }
 
-function textOf(name: string): string {
+/** The text of the name of an entry. */
+export function textOf(name: string): string {
   return isAscii(name) ? name : decodeText(Buffer.from(name, "latin1"));
 }
 

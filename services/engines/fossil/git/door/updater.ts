@@ -10,6 +10,7 @@ import { commitOf, commitTextOf, ownProperty } from "../commit.ts";
 import { COMMIT_PROPERTY } from "../headers.ts";
 import { parseOverlay, TREE_PROPERTY } from "../overlay.ts";
 import { parseSignature } from "../person.ts";
+import { unwrapped } from "../wrapped.ts";
 import type { CommitGraph } from "./graph.ts";
 import { type CheckinHead, headOf } from "./heads.ts";
 import { type CurrentRef, currentRefs, movesOf, sameName } from "./refs.ts";
@@ -384,8 +385,9 @@ export class CompanionUpdater {
 
   #addFile(rid: number, content: Uint8Array): Uint8Array {
     const { db } = this.#parts;
-    const name = nameOfObject("blob", content);
-    db.run("INSERT INTO file VALUES(?,?,0,?)", rid, name, content.length);
+    const seen = unwrapped(content);
+    const name = nameOfObject("blob", seen);
+    db.run("INSERT INTO file VALUES(?,?,0,?)", rid, name, seen.length);
     db.run("INSERT OR IGNORE INTO object VALUES(?,?,?)", name, KIND.blob, rid);
     return name;
   }

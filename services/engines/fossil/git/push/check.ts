@@ -1,0 +1,138 @@
+/** What objects must be like, as `git fsck` says. */
+import {
+  bytesOfName,
+  compareEntries,
+  GitError,
+  MODE,
+  NAME_BYTES,
+  type ObjectKind,
+  parseTree,
+  type TreeEntry,
+} from "../../../git/mod.ts";
+import { isGitFolder } from "../../artifact/mod.ts";
+import { decodeText } from "../stream/mod.ts";
+import { textOf } from "../door/trees.ts";
+
+const MODES: ReadonlySet<number> = new Set([MODE.folder, MODE.link, MODE.submodule]);
+/** Modes of files: old programs wrote other bits. */
+const isFileMode = (mode: number) => mode >> 9 === MODE.file >> 9;
+
+/**
+ * Checks an object.
+ *
+ * @throws {GitError} with what is wrong, as the rest of a sentence
+ */
+export function checkObject(kind: ObjectKind, content: Uint8Array): void {
+  if (kind === "tree") checkTree(content);
+  else if (kind === "commit") parseCommit(content);
+  else if (kind === "tag") parseTag(content);
+}
+
+function checkTree(content: Uint8Array): void {
+  const entries = parseTree(content);
+  const names = new Set<string>();
+  let before: TreeEntry | null = null;
+  let length = 0;
+  for (const entry of entries) {
+    const { name, mode } = entry;
+    length += mode.toString(8).length + name.length + NAME_BYTES + 2;
+    const fault = MODES.has(mode) || isFileMode(mode)
+      ? faultOfName(name, mode)
+      : "has an unknown mode";
+    if (fault !== null) {
+      throw new GitError(`has an entry ${JSON.stringify(textOf(name))} that ${fault}`);
+    }
+    if (names.has(name)) throw new GitError(`has two entries ${JSON.stringify(textOf(name))}`);
+    names.add(name);
+    if (before !== null && compareEntries(before, entry) > 0) {
+      throw new GitError("has entries that are not in order");
+    }
+    before = entry;
+  }
+  if (length !== content.length) throw new GitError("has a mode that begins with a zero");
+}
+
+function faultOfName(name: string, mode: number): string | null {
+  const text = textOf(name);
+  if (name === "" || name === "." || name === ".." || name.includes("/")) return "is no name";
+  if (isGitFolder(text)) return "Git takes for its own";
+  const isModules = mode === MODE.link && /^\.gitmodules$/i.test(text.normalize("NFKC"));
+  return isModules ? "must not be a link" : null;
+}
+
+/** A commit as bytes and names. */
+export interface ParsedCommit {
+  readonly tree: Uint8Array;
+  readonly parents: readonly Uint8Array[];
+  /** What follows the parents. */
+  readonly tail: Uint8Array;
+}
+
+const LINE = /^(tree|parent) ([0-9a-f]{40})\n/;
+
+/**
+ * Reads a commit.
+ *
+ * @throws {GitError} with what is wrong, as the rest of a sentence
+ */
+export function parseCommit(content: Uint8Array): ParsedCommit {
+  let at = 0;
+  let tree: Uint8Array | null = null;
+  const parents: Uint8Array[] = [];
+  const decoder = new TextDecoder("latin1");
+  for (;;) {
+    const [line, what, name] = LINE.exec(decoder.decode(content.subarray(at, at + 48))) ?? [];
+    if (line === undefined || (what === "tree") !== (tree === null)) break;
+    if (what === "tree") tree = bytesOfName(name!);
+    else parents.push(bytesOfName(name!));
+    at += line.length;
+  }
+  if (tree === null) throw new GitError("has no tree");
+  const tail = content.subarray(at);
+  const head = decoder.decode(tail.subarray(0, headLength(tail)));
+  if (head.includes("\0")) throw new GitError("has a zero byte among its headers");
+  if (!/^author .*\ncommitter .*\n/.test(head)) throw new GitError("has no author or no committer");
+  if (new Set(parents.map((name) => decoder.decode(name))).size < parents.length) {
+    throw new GitError("names a parent twice");
+  }
+  return { tree, parents, tail };
+}
+
+/** Bytes of the headers of a commit or tag. */
+function headLength(content: Uint8Array): number {
+  const end = new TextDecoder("latin1").decode(content).indexOf("\n\n");
+  return end < 0 ? content.length : end + 1;
+}
+
+/** A tag as its lines. */
+export interface ParsedTag {
+  readonly object: Uint8Array;
+  readonly type: string;
+  readonly name: string;
+  /** The line without its first word; null if there is none. */
+  readonly tagger: string | null;
+  /** Further headers, with their line ends. */
+  readonly further: string;
+  readonly message: string;
+}
+
+/**
+ * Reads an annotated tag.
+ *
+ * @throws {GitError} with what is wrong, as the rest of a sentence
+ */
+export function parseTag(content: Uint8Array): ParsedTag {
+  const text = decodeText(content);
+  const [head, object, type, name, tagger, further = ""] =
+    /^object ([0-9a-f]{40})\ntype (commit|tree|blob|tag)\ntag ([^\n]+)\n(?:tagger ([^\n]*)\n)?((?:[^\n]+\n)*)(?=\n|$)/
+      .exec(text) ?? [];
+  if (head === undefined) throw new GitError("has not the form of a tag");
+  return {
+    object: bytesOfName(object!),
+    type: type!,
+    name: name!,
+    tagger: tagger ?? null,
+    further,
+    message: text.slice(head.length + 1),
+  };
+}

@@ -1,0 +1,274 @@
+/** Writes the check-ins of commits. */
+import { BoundedMap } from "../../../../kernel/bounded_map.ts";
+import { hexOf, MODE, type TreeEntry } from "../../../git/mod.ts";
+import { MAX_TREE_FILES, type TagCard } from "../../artifact/mod.ts";
+import type { FileMode } from "../../artifact/mod.ts";
+import { md5 } from "../../codec/mod.ts";
+import { TAG } from "../../content/mod.ts";
+import { FossilError } from "../../error.ts";
+import type { Repository } from "../../repository.ts";
+import { checkinOf, type CheckinText, type CommitText, commitTextOf } from "../commit.ts";
+import { COMMIT_PROPERTY, formatHeaders } from "../headers.ts";
+import { formatOverlay, TREE_PROPERTY } from "../overlay.ts";
+import { userOf } from "../person.ts";
+import { decodeText, encodeText, readable } from "../stream/mod.ts";
+import { cardsOf, type GitTree, isFossilPath, overlayOf, type TreeFile } from "../trees.ts";
+import { wrapped } from "../wrapped.ts";
+import type { PushBranch } from "./branches.ts";
+import { parseCommit } from "./check.ts";
+import { TreeComparison } from "./comparison.ts";
+import { keyOf } from "./draft.ts";
+import type { NewCommit } from "./history.ts";
+import type { AllObjects } from "./known.ts";
+
+/** Files of trees that are kept for the children of their commits. */
+const KEPT_FILES = 200_000;
+/** The last millisecond of a second. */
+const LAST_PART = 999;
+
+const CARD_MODES: ReadonlyMap<number, FileMode> = new Map([
+  [MODE.file, "file"],
+  [MODE.executable, "executable"],
+  [MODE.link, "link"],
+]);
+
+export interface CheckinWriterOptions {
+  readonly repository: Repository;
+  readonly objects: AllObjects;
+  /** Unix milliseconds: no check-in is later. */
+  readonly now: number;
+  /** The names of the pusher: nobody else's login is the user of a check-in. */
+  readonly pusher: readonly string[];
+}
+
+/** What is on a check-in beside its commit. */
+export interface CheckinPlace {
+  readonly branch: PushBranch;
+  /** Further names by which descendants on the branch are found. */
+  readonly aliases: readonly string[];
+  readonly isClosed: boolean;
+}
+
+/** Writes new commits as check-ins. Needs `write`. */
+export class CheckinWriter {
+  readonly #options: CheckinWriterOptions;
+  readonly #comparison: TreeComparison;
+  /** The artifacts of contents, by the names of these in Git. */
+  readonly #artifacts = new Map<string, string>();
+  /** The check-ins of new commits. */
+  readonly #checkins = new Map<string, string>();
+  /** The trees of new commits. */
+  readonly #roots = new Map<string, Uint8Array>();
+  readonly #trees = new BoundedMap<string, GitTree>({
+    most: KEPT_FILES,
+    mostOfOne: KEPT_FILES,
+    weigh: ({ size }) => size + 10,
+  });
+
+  constructor(options: CheckinWriterOptions) {
+    this.#options = options;
+    this.#comparison = new TreeComparison(options.objects);
+  }
+
+  /** The check-in of a commit: its hash. */
+  checkinOf(commit: Uint8Array): string {
+    const written = this.#checkins.get(keyOf(commit));
+    if (written !== undefined) return written;
+    const { objects: { companion }, repository } = this.#options;
+    const id = this.#options.objects.placeOf(commit, "commit");
+    return repository.store.hashOf(companion.graph.ridOf(id)) ?? "";
+  }
+
+  /**
+   * Writes the check-in of a commit whose parents are there; returns its hash.
+   *
+   * @throws {FossilError} `invalid` if Fossil cannot hold something
+   */
+  write(commit: NewCommit, place: CheckinPlace): string {
+    const { repository, objects } = this.#options;
+    const parents = commit.parents.map((parent) => this.checkinOf(parent));
+    const [parent] = commit.parents;
+    const treeBefore = parent === undefined ? null : this.#treeOf(parent);
+    const before: GitTree = treeBefore === null ? new Map() : this.#files(treeBefore);
+    const after = this.#changed(before, treeBefore, commit.tree);
+    const { tail } = parseCommit(objects.get(commit.name)!.content);
+    const { comment, user, date, value } = this.#describe(tail);
+    const own = { target: null, sign: "+" } as const;
+    const tags: TagCard[] = this.#branchTags(parents[0] ?? null, place);
+    if (value !== "") tags.push({ ...own, name: COMMIT_PROPERTY, value });
+    const overlay = formatOverlay(overlayOf(after, before));
+    if (overlay !== "") tags.push({ ...own, name: TREE_PROPERTY, value: overlay });
+    if (place.isClosed) tags.push({ ...own, name: "closed", value: null });
+    const files = cardsOf(after, before);
+    const hash = repository.add({
+      kind: "manifest",
+      baseline: null,
+      comment,
+      date: this.#dateAfter(parents, date),
+      files,
+      mimetype: null,
+      parents,
+      cherrypicks: [],
+      checksum: parents.length === 0 && files.length === 0 ? md5("") : null,
+      tags,
+      user,
+    });
+    this.#trees.set(keyOf(commit.tree), after);
+    this.#checkins.set(keyOf(commit.name), hash);
+    this.#roots.set(keyOf(commit.name), commit.tree);
+    return hash;
+  }
+
+  #treeOf(commit: Uint8Array): Uint8Array {
+    const known = this.#roots.get(keyOf(commit));
+    if (known !== undefined) return known;
+    const { objects } = this.#options;
+    const select = "SELECT tree.name FROM revision JOIN tree ON tree.id=tree WHERE revision.id=?";
+    return objects.companion.db.value<Uint8Array>(select, objects.placeOf(commit, "commit"))!;
+  }
+
+  #files(tree: Uint8Array): GitTree {
+    const known = this.#trees.get(keyOf(tree));
+    if (known !== undefined) return known;
+    const files = this.#changed(new Map(), null, tree);
+    this.#trees.set(keyOf(tree), files);
+    return files;
+  }
+
+  /** The files of a tree, from those of another one. */
+  #changed(files: GitTree, before: Uint8Array | null, after: Uint8Array): GitTree {
+    const changed = new Map(files);
+    this.#comparison.compare(before, after, (path, entry) => {
+      if (entry === null) return void changed.delete(path);
+      if (changed.size >= MAX_TREE_FILES) {
+        throw new FossilError("limit", `A tree has more than ${MAX_TREE_FILES} files`);
+      }
+      changed.set(path, this.#fileOf(path, entry));
+    });
+    return changed;
+  }
+
+  #fileOf(path: string, { mode, object }: TreeEntry): TreeFile {
+    if (mode === MODE.submodule || mode === MODE.folder) {
+      return { hash: hexOf(object), mode: "file", origin: null, beyond: mode };
+    }
+    const card = CARD_MODES.get(mode);
+    return {
+      hash: this.#artifactOf(object),
+      mode: card ?? "file",
+      origin: null,
+      beyond: card !== undefined && isFossilPath(path) ? null : mode,
+    };
+  }
+
+  /** The artifact of a content, which this stores. */
+  #artifactOf(name: Uint8Array): string {
+    const key = keyOf(name);
+    const known = this.#artifacts.get(key);
+    if (known !== undefined) return known;
+    const { repository, objects } = this.#options;
+    const place = objects.placeOf(name, "blob");
+    const rid = place === 0 ? repository.receive(wrapped(objects.get(name)!.content)).rid : place;
+    const hash = repository.store.hashOf(rid) ?? "";
+    this.#artifacts.set(key, hash);
+    return hash;
+  }
+
+  /** The text of a check-in, which gives back what the commit has. */
+  #describe(tail: Uint8Array): CheckinText {
+    const { now, repository } = this.#options;
+    const text = readTail(tail);
+    const shown = {
+      author: readable(text.author).replaceAll("\0", ""),
+      committer: readable(text.committer).replaceAll("\0", ""),
+      further: text.further,
+      message: readable(text.message).replaceAll("\0", ""),
+    };
+    const described = checkinOf({ ...shown, rest: null }, {
+      latest: now,
+      userFor: (person) => this.#userOf(person),
+    });
+    if (isExact(described, text)) return described;
+    const content = encodeText(formatHeaders(text));
+    const rest = repository.store.hashOf(repository.receive(content).rid) ?? "";
+    return { ...described, value: formatHeaders({ rest }) };
+  }
+
+  #userOf(person: string): string {
+    const user = userOf(person);
+    const isLogin = !user.includes("<");
+    const isOwn = this.#options.pusher.some((own) => own.toLowerCase() === user.toLowerCase());
+    return isLogin && !isOwn ? person : user;
+  }
+
+  /**
+   * The date of a check-in: within its second a little later than its parents, because the newest date
+   * tells which check-in the name of a branch means.
+   */
+  #dateAfter(parents: readonly string[], date: number): number {
+    const { repository } = this.#options;
+    let result = date;
+    for (const parent of parents) {
+      const artifact = repository.artifact(repository.ridOf(parent));
+      const earlier = artifact?.kind === "manifest" ? artifact.date : 0;
+      if (earlier >= result && earlier < date + LAST_PART) result = earlier + 1;
+    }
+    return result;
+  }
+
+  /** The tags that put a check-in on its branch; none if it continues the branch of its parent. */
+  #branchTags(
+    parent: string | null,
+    { branch: { name, value }, aliases }: CheckinPlace,
+  ): TagCard[] {
+    const { db, store } = this.#options.repository;
+    const rid = parent === null ? 0 : store.ridOf(parent);
+    const select = "SELECT value FROM tagxref WHERE tagid=? AND rid=? AND tagtype>0";
+    if (rid !== 0 && db.value<string>(select, TAG.branch, rid) === name) return [];
+    const names = db.rows<{ name: string }>(
+      "SELECT tagname AS name FROM tagxref JOIN tag USING(tagid) WHERE rid=? AND tagtype=2 " +
+        "AND tagname GLOB 'sym-*'",
+      rid,
+    );
+    const own = new Set([name, ...aliases].map((one) => `sym-${one}`));
+    return [
+      { sign: "*", name: "branch", target: null, value: name },
+      { sign: "*", name: `sym-${name}`, target: null, value },
+      ...aliases.map((alias): TagCard => {
+        return { sign: "*", name: `sym-${alias}`, target: null, value: null };
+      }),
+      ...names.filter((one) => !own.has(one.name)).map((one): TagCard => {
+        return { sign: "-", name: one.name, target: null, value: null };
+      }),
+    ];
+  }
+}
+
+const HEAD = /^author ([^\n]*)\ncommitter ([^\n]*)\n((?:[^\n]+\n)*)\n/;
+
+type TailText = Pick<CommitText, "author" | "committer" | "further" | "message">;
+
+/** What a commit has beside its tree and parents. */
+function readTail(tail: Uint8Array): TailText {
+  const text = decodeText(tail);
+  const [head, author, committer, further] = HEAD.exec(text) ?? [];
+  if (head === undefined) {
+    throw new FossilError("invalid", "A commit has no empty line before its message");
+  }
+  return {
+    author: author!,
+    committer: committer!,
+    further: further!,
+    message: text.slice(head.length),
+  };
+}
+
+/** Whether a check-in gives back the text of a commit. */
+function isExact({ comment, user, date, value }: CheckinText, text: TailText): boolean {
+  const card = { target: null, sign: "+", name: COMMIT_PROPERTY, value } as const;
+  const cards = { comment, user, date, tags: value === "" ? [] : [card] };
+  const given = commitTextOf(cards, () => new Uint8Array(0));
+  return value.isWellFormed() && given.author === text.author &&
+    given.committer === text.committer && given.further === text.further &&
+    given.message === text.message;
+}

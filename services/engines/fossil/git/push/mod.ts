@@ -1,0 +1,9 @@
+/** Pushes: unpacked beside the repository, then stored as check-ins and tags in one transaction. */
+export {
+  type GitPush,
+  type GitPushReport,
+  type PushedRef,
+  type PushedRefReport,
+  receivePush,
+} from "./receive.ts";
+export { type PushBases, type SentPack, unpackPush } from "./unpack.ts";

@@ -1,0 +1,448 @@
+/** Stores a push: its commits as check-ins, its references as tags and moves. */
+import { bytesOfName, GitError, hexOf } from "../../../git/mod.ts";
+import { errorCodeOf, FossilError } from "../../error.ts";
+import { BranchJudge } from "../../sync/judge_branches.ts";
+import { writeJudged } from "../../sync/judge.ts";
+import type { PushRules } from "../../sync/judgement.ts";
+import { LeftOut } from "../../sync/refusal.ts";
+import { type TagChange, writeTags } from "../../write/mod.ts";
+import type { GitCompanion } from "../door/mod.ts";
+import { isEmpty } from "../door/refs.ts";
+import { formatMoves, REFS_PROPERTY } from "../headers.ts";
+import { type PushBranch, PushBranches } from "./branches.ts";
+import { CheckinWriter } from "./checkins.ts";
+import { Draft } from "./draft.ts";
+import { NewHistory } from "./history.ts";
+import { AllObjects } from "./known.ts";
+import { PushedTags } from "./tags.ts";
+
+const HEADS = "refs/heads/";
+const TAGS = "refs/tags/";
+const TRUNK = "trunk";
+/** The branch of the check-in with which a project begins, once something else is in its place. */
+const INITIAL = "initial";
+/** The likeliest main branches of a first push. */
+const MAINS = ["trunk", "main", "master"].map((name) => HEADS + name);
+
+/** A reference that changes. */
+export interface PushedRef {
+  /** Below `refs/heads` or `refs/tags`. */
+  readonly ref: string;
+  /** What the client has seen there; null for nothing, absent for whatever is there. */
+  readonly from?: string | null;
+  /** Null if it is deleted. */
+  readonly to: string | null;
+  /** Whether the branch may lose commits. */
+  readonly mayRewind: boolean;
+}
+
+/** A push whose objects are in a draft. */
+export interface GitPush {
+  /** Where the draft is; null for a push without objects. */
+  readonly draft: string | null;
+  readonly refs: readonly PushedRef[];
+  readonly isAtomic: boolean;
+  readonly rules: PushRules;
+  readonly address: string | null;
+  readonly mark: string | null;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/** What became of a reference. */
+export interface PushedRefReport {
+  readonly ref: string;
+  /** What was there before. */
+  readonly from: string | null;
+  /** Why it was refused; null if it was not. */
+  readonly refusal: string | null;
+  /** The check-in of the commit that is there now; null for none. */
+  readonly checkin: string | null;
+}
+
+export interface GitPushReport {
+  /** See `Store.receipt`; null if nothing was stored. */
+  readonly receipt: number | null;
+  readonly refs: readonly PushedRefReport[];
+}
+
+/** Why one reference is refused. */
+class RefRefused extends Error {
+  readonly ref: string;
+
+  constructor(ref: string, reason: string) {
+    super(reason);
+    this.ref = ref;
+  }
+}
+
+const OTHERS_REFUSED = "another reference of this push was refused, and it is all or nothing";
+
+/**
+ * Stores a push in one transaction. A reference that is refused is left out, unless all or nothing is
+ * wanted. Afterwards every commit has the name that was pushed, or it is refused.
+ *
+ * @param check throws if the work must end
+ */
+export function receivePush(
+  companion: GitCompanion,
+  push: GitPush,
+  check: () => void,
+): GitPushReport {
+  companion.update();
+  using draft = push.draft === null ? null : Draft.open(push.draft);
+  const objects = new AllObjects(companion, draft);
+  const before = new Map(companion.advertisement().refs.map(({ ref, object }) => [ref, object]));
+  const refusals = new Map<string, string>();
+  let receipt: number | null = null;
+  let checkins: ReadonlyMap<string, string> = new Map();
+  for (;;) {
+    const refs = push.refs.filter(({ ref }) => !refusals.has(ref));
+    if (push.isAtomic && refusals.size > 0) {
+      for (const { ref } of refs) refusals.set(ref, OTHERS_REFUSED);
+      break;
+    }
+    if (refs.length === 0) break;
+    const attempt = new Attempt({ objects, push, refs, before, check });
+    try {
+      receipt = attempt.run();
+      checkins = attempt.checkins;
+      break;
+    } catch (error) {
+      for (const [ref, reason] of attempt.refusalsOf(error)) refusals.set(ref, reason);
+    }
+  }
+  return {
+    receipt,
+    refs: push.refs.map(({ ref }) => {
+      return {
+        ref,
+        from: before.get(ref) ?? null,
+        refusal: refusals.get(ref) ?? null,
+        checkin: checkins.get(ref) ?? null,
+      };
+    }),
+  };
+}
+
+interface AttemptParts {
+  readonly objects: AllObjects;
+  readonly push: GitPush;
+  /** Those that were not refused yet. */
+  readonly refs: readonly PushedRef[];
+  /** The references before the push. */
+  readonly before: ReadonlyMap<string, string>;
+  readonly check: () => void;
+}
+
+/** One attempt to store some references. */
+class Attempt {
+  readonly #parts: AttemptParts;
+  readonly #companion: GitCompanion;
+  /** The reference that is being worked on, whose fault an error is. */
+  #current: string | null = null;
+  /** The references of artifacts. */
+  readonly #causes = new Map<string, string>();
+
+  constructor(parts: AttemptParts) {
+    this.#parts = parts;
+    this.#companion = parts.objects.companion;
+  }
+
+  /** The references that are refused because of an error, which is thrown if it is nobody's fault. */
+  refusalsOf(error: unknown): Map<string, string> {
+    if (error instanceof RefRefused) return new Map([[error.ref, error.message]]);
+    const refusals = new Map<string, string>();
+    if (error instanceof LeftOut) {
+      for (const { hash, sentence } of error.refusals) {
+        const ref = this.#causes.get(hash);
+        if (ref !== undefined) refusals.set(ref, sentence);
+      }
+    }
+    if (refusals.size > 0) return refusals;
+    const isKnown = error instanceof GitError ||
+      (error instanceof FossilError && FAULTS.has(errorCodeOf(error) ?? ""));
+    if (!isKnown) throw error;
+    const refs = this.#current === null ? this.#parts.refs.map(({ ref }) => ref) : [this.#current];
+    return new Map(refs.map((ref) => [ref, error.message]));
+  }
+
+  /** Stores the references; returns the receipt. */
+  run(): number | null {
+    const { push: { rules, address, mark } } = this.#parts;
+    const { repository } = this.#companion.reader;
+    const origin = { user: rules.pusher, ip: address, ...mark === null ? {} : { mark } };
+    return this.#companion.during((update) =>
+      writeJudged(repository, { origin, rules, conclude: () => this.#conclude(update) }, () => {
+        this.#store();
+        this.#current = null;
+        const { store } = repository;
+        return store.hasReceipt ? store.receipt() : null;
+      })
+    );
+  }
+
+  #store(): void {
+    const { objects, refs, push } = this.#parts;
+    const { db, graph, reader: { repository } } = this.#companion;
+    const branches = new PushBranches(repository);
+    const judge = new BranchJudge(repository, push.rules);
+    const heads: { readonly pushed: PushedRef; readonly branch: PushBranch }[] = [];
+    for (const pushed of refs) {
+      this.#current = pushed.ref;
+      this.#requireCurrent(pushed);
+      if (!pushed.ref.startsWith(HEADS)) continue;
+      const branch = branches.of(pushed.ref);
+      const refusal = judge.refusalOf(branch.name);
+      if (refusal !== null) this.#refuse(refusal);
+      heads.push({ pushed, branch });
+    }
+    const isFirst = isEmpty({ db, graph, repository });
+    const main = isFirst ? this.#firstMain(heads.map(({ pushed }) => pushed)) : null;
+    const isMain = (ref: string) => ref === main;
+    heads.sort((left, right) =>
+      Number(isMain(right.pushed.ref)) - Number(isMain(left.pushed.ref)) ||
+      Number(branches.isMain(right.branch)) - Number(branches.isMain(left.branch))
+    );
+    this.#writeHistory({ heads, branches, main });
+    for (const { pushed, branch } of heads) {
+      this.#current = pushed.ref;
+      this.#moveHead(pushed, { branch, branches });
+    }
+    const tags = new PushedTags({ objects, repository, pusher: push.rules.pusher, now: push.now });
+    for (const { ref, to } of refs) {
+      if (!ref.startsWith(TAGS)) continue;
+      this.#current = ref;
+      this.#note(tags.set(ref, to, (commit) => this.#writer!.checkinOf(commit)));
+    }
+  }
+
+  /** The check-ins at which branches point now. */
+  readonly checkins = new Map<string, string>();
+  #writer: CheckinWriter | null = null;
+  #history: NewHistory | null = null;
+
+  /** Checks that a reference is as the client has seen it. */
+  #requireCurrent({ ref, from, to }: PushedRef): void {
+    const { before, objects } = this.#parts;
+    const now = before.get(ref) ?? null;
+    if (from !== undefined && from !== now) {
+      this.#refuse("it has changed meanwhile: fetch first, then push again");
+    }
+    if (to === null) {
+      if (now === null) this.#refuse("it does not exist");
+      return;
+    }
+    const kind = objects.kindOf(bytesOfName(to));
+    if (kind === null) this.#refuse(`the object ${to} is missing`);
+    if (ref.startsWith(HEADS) && kind !== "commit") this.#refuse(`a branch is no ${kind}`);
+  }
+
+  #refuse(reason: string): never {
+    throw new RefRefused(this.#current ?? "", reason);
+  }
+
+  #firstMain(heads: readonly PushedRef[]): string | null {
+    const own = heads.filter(({ ref, to }) => to !== null && !ref.startsWith(`${HEADS}workspace/`))
+      .map(({ ref }) => ref);
+    return MAINS.find((main) => own.includes(main)) ?? own[0] ?? null;
+  }
+
+  #writeHistory({ heads, branches, main }: {
+    readonly heads: readonly { readonly pushed: PushedRef; readonly branch: PushBranch }[];
+    readonly branches: PushBranches;
+    readonly main: string | null;
+  }): void {
+    const { objects, refs, push: { rules, now }, check } = this.#parts;
+    const { repository } = this.#companion.reader;
+    const tagged = refs.flatMap(({ ref, to }) => {
+      const commit = to === null || !ref.startsWith(TAGS) ? null : commitOfTag(objects, to);
+      return commit === null ? [] : [{ ref, to: commit }];
+    });
+    const tips = [
+      ...heads.flatMap(({ pushed: { ref, to } }) => to === null ? [] : [{ ref, to }]),
+      ...tagged,
+    ];
+    const history = new NewHistory(objects, tips.map(({ to }) => to));
+    const causes = history.assign(tips.map(({ to }) => to));
+    const pusher = rules.users ?? [rules.pusher];
+    const writer = new CheckinWriter({ repository, objects, now, pusher });
+    this.#history = history;
+    this.#writer = writer;
+    const branchOf = new Map(heads.map(({ pushed, branch }) => [pushed.ref, branch]));
+    const mainBranchOfFirst = main === null ? null : branchOf.get(main)!;
+    for (const { pushed } of heads) this.#requireForward(pushed);
+    if (mainBranchOfFirst !== null) this.#replaceInitial(mainBranchOfFirst, main!);
+    for (const [number, commit] of history.commits.entries()) {
+      check();
+      const { ref, to } = tips[causes[number]!]!;
+      this.#current = ref;
+      let branch = branchOf.get(ref);
+      if (branch === undefined) branchOf.set(ref, branch = branches.of(ref));
+      const isAliased = ref === main && branch.name !== TRUNK;
+      this.#note(
+        writer.write(commit, {
+          branch,
+          aliases: isAliased ? [TRUNK] : [],
+          isClosed: ref.startsWith(TAGS) && to === hexOf(commit.name),
+        }),
+      );
+      this.#written.push(commit.name);
+    }
+  }
+
+  /** The commits that this attempt has written. */
+  readonly #written: Uint8Array[] = [];
+
+  /** Notes whose artifact it is. */
+  #note(artifact: string): void {
+    if (this.#current !== null) this.#causes.set(artifact, this.#current);
+  }
+
+  #requireForward({ ref, to, mayRewind }: PushedRef): void {
+    this.#current = ref;
+    const from = this.#parts.before.get(ref);
+    if (from === undefined || to === null || mayRewind) return;
+    if (this.#history!.descends(bytesOfName(to), bytesOfName(from))) return;
+    this.#refuse(
+      "non-fast-forward: it would lose commits that are there; fetch, merge or rebase, and push again",
+    );
+  }
+
+  /** Takes the first, empty check-in of a project out of the way of the first push. */
+  #replaceInitial(branch: PushBranch, ref: string): void {
+    const { repository } = this.#companion.reader;
+    this.#current = ref;
+    if (branch.name !== TRUNK) repository.config.set("main-branch", branch.name);
+    const initial = repository.db.rows<{ uuid: string }>(
+      "SELECT uuid FROM event JOIN blob ON rid=objid WHERE type='ci'",
+    );
+    for (const { uuid: target } of initial) {
+      this.#tag([
+        { sign: "*", name: "branch", target, value: INITIAL },
+        { sign: "*", name: `sym-${INITIAL}`, target },
+        { sign: "-", name: `sym-${TRUNK}`, target },
+        { sign: "+", name: "closed", target },
+        { sign: "*", name: "hidden", target },
+      ]);
+    }
+  }
+
+  #moveHead(
+    { ref, to }: PushedRef,
+    { branch, branches }: { readonly branch: PushBranch; readonly branches: PushBranches },
+  ): void {
+    const { before } = this.#parts;
+    const number = 1 + (this.#companion.db.value<number>(
+      "SELECT number FROM move WHERE ref=?",
+      ref,
+    ) ?? 0);
+    const property = { sign: "+", name: REFS_PROPERTY } as const;
+    const from = before.get(ref);
+    const value = formatMoves({ number, isGone: to === null, refs: [ref] });
+    if (to === null) {
+      if (branches.isMain(branch)) this.#refuse("it is the main branch");
+      const target = this.#writer!.checkinOf(bytesOfName(from!));
+      const closing = branches.openLeaves(branch).map((leaf): TagChange => {
+        return { sign: "+", name: "closed", target: leaf };
+      });
+      this.#tag([{ ...property, target, value }, ...closing]);
+      return;
+    }
+    const target = this.#writer!.checkinOf(bytesOfName(to));
+    this.checkins.set(ref, target);
+    const changes: TagChange[] = [{ ...property, target, value }];
+    if (from !== undefined) changes.push(...this.#joining(target, { branch, branches, from }));
+    if (from !== undefined && !this.#history!.descends(bytesOfName(to), bytesOfName(from))) {
+      for (const leaf of branches.openLeaves(branch)) {
+        if (leaf === target) continue;
+        changes.push({ sign: "+", name: "closed", target: leaf });
+        changes.push({ sign: "+", name: "hidden", target: leaf });
+      }
+    }
+    this.#tag(changes);
+  }
+
+  /**
+   * The tags that put known check-ins on a branch which comes to them from their first parents: as
+   * `git merge` without a merge commit does.
+   */
+  #joining(
+    target: string,
+    { branch, branches, from }: {
+      readonly branch: PushBranch;
+      readonly branches: PushBranches;
+      readonly from: string;
+    },
+  ): TagChange[] {
+    const { repository: { store, db } } = this.#companion.reader;
+    const end = this.#writer!.checkinOf(bytesOfName(from));
+    let first: string | null = null;
+    for (let checkin = target; checkin !== end;) {
+      if (branches.branchOf(checkin) === branch.name) return [];
+      first = checkin;
+      const parent = db.value<string>(
+        "SELECT uuid FROM plink JOIN blob ON rid=pid WHERE cid=? AND isprim",
+        store.ridOf(checkin),
+      );
+      if (parent === undefined) return [];
+      checkin = parent;
+    }
+    if (first === null) return [];
+    const names = db.rows<{ name: string }>(
+      "SELECT tagname AS name FROM tagxref JOIN tag USING(tagid) WHERE rid=? AND tagtype=2 " +
+        "AND tagname GLOB 'sym-*'",
+      store.ridOf(first),
+    );
+    const start = first;
+    const sym = `sym-${branch.name}`;
+    return [
+      { sign: "*", name: "branch", target: start, value: branch.name },
+      {
+        sign: "*",
+        name: sym,
+        target: start,
+        ...branch.value === null ? {} : { value: branch.value },
+      },
+      ...names.filter(({ name }) => name !== sym).map(({ name }): TagChange => {
+        return { sign: "-", name, target: start };
+      }),
+    ];
+  }
+
+  #tag(changes: readonly TagChange[]): void {
+    const { push: { rules: { pusher }, now } } = this.#parts;
+    const { repository } = this.#companion.reader;
+    this.#note(writeTags(repository, { user: pusher, date: now, changes }));
+  }
+
+  /** Makes the objects of what was written, and checks that they are what was pushed. */
+  #conclude(update: () => void): void {
+    const { objects, refs } = this.#parts;
+    update();
+    for (const name of this.#written) {
+      if (objects.placeOf(name, "commit") !== 0) continue;
+      throw new FossilError(
+        "invalid",
+        `The commit ${
+          hexOf(name)
+        } has something that this server cannot keep: its name would change`,
+      );
+    }
+    const now = new Map(
+      this.#companion.advertisement().refs.map(({ ref, object }) => [ref, object]),
+    );
+    for (const { ref, to } of refs) {
+      if ((now.get(ref) ?? null) === to) continue;
+      this.#current = ref;
+      this.#refuse("this server cannot keep it as it is");
+    }
+  }
+}
+
+const FAULTS: ReadonlySet<string> = new Set(["conflict", "invalid", "limit", "corrupt", "missing"]);
+
+/** The commit that a tag is of at last; null if it is of something else. */
+function commitOfTag(objects: AllObjects, to: string): string | null {
+  return PushedTags.commitOf(objects, bytesOfName(to));
+}

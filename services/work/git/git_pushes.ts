@@ -1,0 +1,280 @@
+import { join } from "node:path";
+import {
+  GitError,
+  MAX_PUSH_HEAD,
+  parsePush,
+  type PushHead,
+  type RefReport,
+} from "../../engines/git/mod.ts";
+import type { GitPushReport, PushBases } from "../../engines/fossil/mod.ts";
+import { Invalid, ServiceError, TooMany, Unavailable } from "../../kernel/errors.ts";
+import type { FreeSpace } from "../../kernel/files.ts";
+import { Semaphore } from "../../kernel/semaphore.ts";
+import type { Caller } from "../../people/identity/mod.ts";
+import { actorOf, type ProjectAccess, type Upload } from "../projects/mod.ts";
+import type { LandingQueue, Reviews } from "../reviews/mod.ts";
+import { Pushes, type PushesOptions, type PushTurn } from "../sync/mod.ts";
+import type { WorkRequest, Workspaces } from "../workspaces/mod.ts";
+import type { GitDoor } from "./git_door.ts";
+import { parsePushOptions, type PushOptions } from "./push_options.ts";
+import { type ReviewTarget, type Target, targetsOf } from "./push_targets.ts";
+
+/** Pushes of one caller that are on the disk at once. The rest waits at its sender. */
+const BODIES = {
+  permitsPerKey: 2,
+  maxWaitingPerKey: 20,
+  refusal: () => new TooMany("Too many of your pushes wait to be received; try again later"),
+};
+/** Bytes of a push that arrive whatever the disk says. */
+const FREE_BYTES = 16 * 1024 * 1024;
+/** Bytes in which most pushes have all that comes before their pack. */
+const USUAL_HEAD = 64 * 1024;
+
+export interface GitPushesOptions extends PushesOptions {
+  readonly git: Pick<GitDoor, "refs">;
+  readonly workspaces: Workspaces;
+  readonly reviews: Pick<Reviews, "store" | "opening">;
+  readonly landing: Pick<LandingQueue, "land">;
+  readonly space: Pick<FreeSpace, "require" | "refusal">;
+}
+
+/** A push that arrives. */
+export interface GitPushCall {
+  readonly slug: string;
+  readonly caller: Caller;
+  /** The address of the server: `https://HOST`. */
+  readonly site: string;
+  readonly signal: AbortSignal;
+  /**
+   * Receives the body.
+   *
+   * @param check called with the bytes received so far; what it throws ends the reception
+   */
+  receive(check: (bytes: number) => void): Promise<Upload>;
+  /** Called with what the push says before its pack. */
+  onHead?(head: PushHead): void;
+}
+
+/** What became of a push. */
+export interface PushOutcome {
+  readonly head: PushHead;
+  /** Why nothing of it could be read; null if it could. */
+  readonly failure: string | null;
+  readonly refs: readonly RefReport[];
+  /** Lines for people. */
+  readonly notices: readonly string[];
+}
+
+/** Receives `git push`. */
+export class GitPushes {
+  readonly #options: GitPushesOptions;
+  readonly #pushes: Pushes;
+  readonly #bodies = new Semaphore(BODIES);
+
+  constructor(options: GitPushesOptions) {
+    this.#options = options;
+    this.#pushes = new Pushes(options);
+  }
+
+  /**
+   * Receives a push. All of it is on the disk when this returns.
+   *
+   * @throws {GitError} if it is malformed before its pack
+   * @throws TooMany, TooLarge, TooSlow, Unavailable; Invalid if the body is cut short
+   */
+  async receive(access: ProjectAccess, call: GitPushCall): Promise<PushOutcome> {
+    const { principal } = access;
+    const key = `${principal.kind} ${principal.id ?? principal.project}`;
+    using _body = await this.#bodies.acquire(key, { signal: call.signal });
+    await using upload = await call.receive((bytes) => {
+      if (bytes > FREE_BYTES) this.#options.space.require();
+    });
+    const head = await readHead(upload);
+    call.onHead?.(head);
+    if (head.commands.length === 0) return { head, failure: null, refs: [], notices: [] };
+    try {
+      return await this.#receive({ access, call, upload, head });
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      const refs = head.commands.map(({ ref }) => ({ ref, refusal: "nothing was stored" }));
+      return { head, failure: error.message, refs, notices: [error.message] };
+    }
+  }
+
+  async #receive({ access, call, upload, head }: Received): Promise<PushOutcome> {
+    const { repositories, git } = this.#options;
+    const tips = head.commands.flatMap(({ to }) => to ?? []);
+    let draft: string | null = null;
+    let bases: PushBases = {};
+    if (tips.length > 0) {
+      const target = draft = join(upload.path, "..", "draft");
+      const pack = { source: upload.path, start: head.length, target, tips };
+      bases = await repositories.read(
+        access.project,
+        (repository) => repository.unpackPush(pack, { signal: call.signal }),
+      );
+    }
+    const { slug, caller } = call;
+    const options = await this.#optionsOf(access, head);
+    let targets: readonly Target[] = [];
+    const report = await this.#pushes.receive(access, { slug, caller }, async (turn) => {
+      const { refs } = await git.refs(turn.access.project);
+      targets = await targetsOf(head.commands, {
+        workspaces: this.#options.workspaces,
+        turn,
+        request: this.#requestOf(turn.access, caller),
+        options,
+        refs: new Map(refs.map(({ ref, object }) => [ref, object])),
+        bases,
+      });
+      return await this.#store(turn, { head, targets, draft, address: caller.address });
+    });
+    const refs = targets.map((target) => reportOf(target, report));
+    const notices = [
+      ...options.unknown.map((name) => `The push option "${name}" means nothing here`),
+      ...refs.flatMap(({ ref, refusal }) => refusal === null ? [] : `${ref}: ${refusal}`),
+    ];
+    for (const target of targets) {
+      if (target.refusal !== null || target.review === null) continue;
+      const pushed = report.refs.find(({ ref }) => ref === target.pushed.ref);
+      if (pushed?.refusal !== null || pushed.checkin === null) continue;
+      const { review } = target;
+      notices.push(await this.#review({ access, call, options, review, checkin: pushed.checkin }));
+    }
+    return { head, failure: null, refs, notices };
+  }
+
+  /** The options, with the whole id of the ticket. */
+  async #optionsOf({ project }: ProjectAccess, { options }: PushHead): Promise<PushOptions> {
+    const parsed = parsePushOptions(options);
+    const { ticket } = parsed;
+    if (ticket === null) return parsed;
+    const { uuid } = await this.#options.repositories.read(
+      project,
+      (repository) => repository.resolveTicket(ticket),
+    );
+    return { ...parsed, ticket: uuid };
+  }
+
+  #requestOf({ principal, isAdmin }: ProjectAccess, caller: Caller): WorkRequest {
+    const actor = actorOf({ principal, isAdmin }, undefined, this.#options.accounts);
+    return { caller, actor, isAdmin };
+  }
+
+  async #store(
+    { repository, rules, mark, intend }: PushTurn,
+    { head: { isAtomic }, targets, draft, address }: {
+      readonly head: PushHead;
+      readonly targets: readonly Target[];
+      readonly draft: string | null;
+      readonly address: string | null;
+    },
+  ): Promise<GitPushReport> {
+    const accepted = targets.filter((target) => target.refusal === null);
+    if (accepted.length === 0 || (isAtomic && accepted.length < targets.length)) return NOTHING;
+    if (rules.standstill !== undefined) throw new Unavailable(rules.standstill);
+    const changed = new Set<string>();
+    for (const { pushed, intended } of accepted) {
+      if (changed.has(pushed.ref)) throw new Invalid("The push changes a workspace twice");
+      changed.add(pushed.ref);
+      if (intended !== null) await intend(intended);
+    }
+    return await repository.receivePush({
+      draft,
+      refs: accepted.map(({ pushed }) => pushed),
+      isAtomic,
+      rules: { ...rules, isFromGit: true, begins: accepted.flatMap(({ begins }) => begins ?? []) },
+      address,
+      mark,
+      now: this.#options.clock(),
+    });
+  }
+
+  /** Opens the review of a workspace, unless it has one; returns what to say of it. */
+  async #review({ access, call, options, review, checkin }: {
+    readonly access: ProjectAccess;
+    readonly call: GitPushCall;
+    readonly options: PushOptions;
+    readonly review: ReviewTarget;
+    readonly checkin: string;
+  }): Promise<string> {
+    const { repositories, reviews, landing } = this.#options;
+    const { project } = access;
+    const request = this.#requestOf(access, call.caller);
+    try {
+      const [open] = await reviews.store.openOf(project.id, [review.workspace]);
+      let number = open?.number;
+      if (number === undefined) {
+        const { comment } = await repositories.read(
+          project,
+          (repository) => repository.checkin(checkin),
+        );
+        const [subject = "", ...body] = comment.split("\n");
+        const made = await reviews.opening.create(project, {
+          title: (options.title ?? subject).slice(0, MAX_TITLE),
+          description: (options.description ?? body.join("\n").trim()).slice(0, MAX_DESCRIPTION),
+          workspace: review.workspace,
+          target_branch: review.branch,
+          files_changed: [],
+          ...options.ticket === null ? {} : { ticket_uuid: options.ticket },
+          reviewers: [...options.reviewers],
+        }, request);
+        number = made.number;
+      }
+      const address = `${call.site}/projects/${project.slug}/reviews/${number}`;
+      if (!options.land) return `Review ${number}: ${address}`;
+      const landed = await landing.land(project, number, request).then(() => "waits to land")
+        .catch((error: unknown) => {
+          if (error instanceof ServiceError) return `does not land: ${error.message}`;
+          throw error;
+        });
+      return `Review ${number} ${landed}: ${address}`;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return `The commits are in the workspace "${review.workspace}", but have no review: ${error.message}`;
+    }
+  }
+}
+
+const NOTHING: GitPushReport = { receipt: null, refs: [] };
+/** Longest title and description of a review, in characters. */
+const [MAX_TITLE, MAX_DESCRIPTION] = [200, 20_000];
+
+interface Received {
+  readonly access: ProjectAccess;
+  readonly call: GitPushCall;
+  readonly upload: Upload;
+  readonly head: PushHead;
+}
+
+/** Reads what comes before the pack. */
+async function readHead({ path, bytes }: Upload): Promise<PushHead> {
+  using file = await Deno.open(path);
+  for (let length = Math.min(bytes, USUAL_HEAD);; length = Math.min(bytes, MAX_PUSH_HEAD)) {
+    const head = new Uint8Array(length);
+    await file.seek(0, Deno.SeekMode.Start);
+    for (let read = 0; read < length;) {
+      const count = await file.read(head.subarray(read));
+      if (count === null) throw new Invalid("The body is incomplete");
+      read += count;
+    }
+    try {
+      return parsePush(head);
+    } catch (error) {
+      const isLonger = length < Math.min(bytes, MAX_PUSH_HEAD);
+      if (!(error instanceof GitError) || !isLonger) throw error;
+    }
+  }
+}
+
+function reportOf(target: Target, { refs }: GitPushReport): RefReport {
+  const { command: { ref, to } } = target;
+  if (target.refusal !== null) return { ref, refusal: target.refusal };
+  const { pushed } = target;
+  const found = refs.find((one) => one.ref === pushed.ref);
+  if (found === undefined) return { ref, refusal: "another reference was refused" };
+  const instead = pushed.ref === ref || to === null
+    ? {}
+    : { instead: { ref: pushed.ref, from: found.from, to } };
+  return { ref, refusal: found.refusal, ...instead };
+}

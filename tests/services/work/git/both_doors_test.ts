@@ -1,0 +1,102 @@
+/** A project has two doors: what comes through one is seen through the other. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { peer } from "../../../support/peers.ts";
+import { commit, requireSame } from "../../../support/git_pushes.ts";
+import { type GitTest, withGit } from "../../../support/git_door.ts";
+import { commitFiles } from "../../../support/projects.ts";
+
+/** A test that needs both programs. */
+function bothTest(name: string, run: (test: GitTest) => Promise<void>): void {
+  const { ignore } = peer("git");
+  Deno.test({ name, ...peer("fossil"), ...ignore ? { ignore } : {}, fn: () => withGit(run) });
+}
+
+/** The `fossil` program with a home of its own. */
+class FossilClient {
+  readonly #test: GitTest;
+
+  constructor(test: GitTest) {
+    this.#test = test;
+  }
+
+  async run(folder: string, ...args: readonly string[]): Promise<string> {
+    const { code, stdout, stderr } = await new Deno.Command("fossil", {
+      args: [...args],
+      cwd: folder,
+      clearEnv: true,
+      env: { HOME: this.#test.client.folder, USER: "caller", PATH: Deno.env.get("PATH") ?? "" },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    }).output();
+    const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+    assert.equal(code, 0, `fossil ${args.join(" ")}: ${text}`);
+    return text;
+  }
+
+  /** Clones the project, and opens a checkout of a branch; returns its folder. */
+  async open(branch: string): Promise<string> {
+    const { client, url } = this.#test;
+    const file = client.path("clone.fossil");
+    const address = url.replace(/\.git$/, "/fossil");
+    await this.run(client.folder, "clone", "--save-http-password", address, file);
+    const folder = client.path("checkout");
+    await Deno.mkdir(folder);
+    await this.run(folder, "open", file, branch);
+    return folder;
+  }
+}
+
+bothTest("after git push, fossil has the check-in, and a rebuild is clean", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const fossil = new FossilClient(test);
+  const folder = await fossil.open("trunk");
+  const clone = await test.clone();
+  await clone.git("checkout", "--quiet", "-b", "side");
+  await commit(clone, { "side.txt": "1\n" });
+  await clone.git("checkout", "--quiet", "trunk");
+  await commit(clone, { "b.txt": "b\n" }, "Add b");
+  await clone.git("merge", "--quiet", "--no-ff", "-m", "Merge side", "side");
+  await clone.git("tag", "-a", "v1", "-m", "One");
+  await clone.git("push", "--quiet", "origin", "trunk", "side", "v1");
+  await fossil.run(folder, "update", "trunk");
+  assert.equal(await Deno.readTextFile(join(folder, "b.txt")), "b\n");
+  assert.equal(await Deno.readTextFile(join(folder, "side.txt")), "1\n");
+  assert.match(await fossil.run(folder, "tag", "list"), /v1/);
+  await fossil.run(folder, "rebuild");
+  assert.match(await fossil.run(folder, "test-integrity"), / 0 errors/);
+});
+
+bothTest("after fossil commit, git fetch has the commit, and can push on top", async (test) => {
+  const clone = await test.clone();
+  await clone.git("checkout", "--quiet", "-b", "main");
+  await commit(clone, { "a.txt": "a\n", "run.sh": "#!/bin/sh\n" });
+  await clone.git("push", "--quiet", "origin", "main");
+  const fossil = new FossilClient(test);
+  const folder = await fossil.open("main");
+  await Deno.writeTextFile(join(folder, "a.txt"), "fossil\n");
+  await fossil.run(folder, "commit", "-m", "From fossil", "--no-warnings");
+  await clone.git("pull", "--quiet", "origin", "main");
+  assert.equal(await Deno.readTextFile(`${clone.folder}/a.txt`), "fossil\n");
+  await commit(clone, { "a.txt": "git\n" });
+  await clone.git("push", "--quiet", "origin", "main");
+  await fossil.run(folder, "update");
+  assert.equal(await Deno.readTextFile(join(folder, "a.txt")), "git\n");
+  await requireSame(test, clone, "refs/heads");
+});
+
+bothTest("a fork that fossil pushes takes no reference away", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const fossil = new FossilClient(test);
+  const folder = await fossil.open("trunk");
+  const clone = await test.clone();
+  const tip = await commit(clone, { "b.txt": "git\n" });
+  await clone.git("push", "--quiet", "origin", "trunk");
+  await Deno.writeTextFile(join(folder, "a.txt"), "fossil\n");
+  await fossil.run(folder, "settings", "autosync", "off");
+  await fossil.run(folder, "commit", "-m", "A fork", "--no-warnings", "--allow-fork");
+  await fossil.run(folder, "push");
+  const fresh = await test.clone();
+  assert.equal((await fresh.git("rev-parse", "HEAD")).trim(), tip);
+});
