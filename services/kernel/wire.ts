@@ -10,7 +10,7 @@ export type Wire = Pick<Deno.Conn, "read" | "write">;
 
 /** Bytes before a head: its kind, its length and that of the parts. */
 const PREFIX = 12;
-const KIND = { json: 0, v8: 1 } as const;
+const KIND = { json: 0, v8: 1, parts: 2 } as const;
 
 /** The key of an object that stands for a part: where it lies, its length, and whether it is text. */
 const PART = "\0part";
@@ -85,7 +85,8 @@ class Parts {
 export function encodeMessage(message: unknown): readonly Uint8Array[] {
   const parts = new Parts();
   try {
-    return framed(KIND.json, ENCODER.encode(JSON.stringify(parts.outline(message))), parts);
+    const head = ENCODER.encode(JSON.stringify(parts.outline(message)));
+    return framed(parts.all.length === 0 ? KIND.json : KIND.parts, head, parts);
   } catch (error) {
     if (!(error instanceof NotJson)) throw error;
     return framed(KIND.v8, serialize(message), new Parts());
@@ -110,9 +111,10 @@ function framed(kind: number, head: Uint8Array, { all, length }: Parts): readonl
 }
 
 function decode(kind: number, head: Uint8Array, parts: Uint8Array<ArrayBuffer>): unknown {
-  if (kind === KIND.v8) return deserialize(head);
+  // What V8 makes of bytes may share them.
+  if (kind === KIND.v8) return deserialize(head.slice());
   const message: unknown = JSON.parse(DECODER.decode(head));
-  return parts.length === 0 ? message : filled(message, parts);
+  return kind === KIND.parts ? filled(message, parts) : message;
 }
 
 /** Puts the parts in their places. */
