@@ -33,6 +33,7 @@ import {
   startDaemon,
 } from "../services/operation/daemon/mod.ts";
 import { Conflict, Unavailable } from "../services/kernel/errors.ts";
+import { removeLeftSockets } from "../services/kernel/process_port.ts";
 import { inBackground } from "../services/kernel/sweep.ts";
 import type { Log } from "../services/kernel/log.ts";
 import type { ExaminationProcess, StartExamination } from "../services/operation/control/mod.ts";
@@ -171,6 +172,7 @@ async function start(
   const { services } = daemon;
   const addresses = { api: api.address, mcp: mcp.address, irc };
   await announce({ config, services, firstAdmin, addresses }, log);
+  inBackground(log, "remove the sockets of killed servers", removeLeftSockets);
   const settling = setTimeout(
     () => inBackground(log, "write what the start has left", () => daemon.settle()),
     SETTLE_AFTER,

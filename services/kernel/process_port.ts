@@ -1,5 +1,5 @@
 /** Workers that are processes of this program: for code that reads what strangers wrote. */
-import { getPriority, setPriority } from "node:os";
+import { getPriority, setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Unavailable } from "./errors.ts";
@@ -7,7 +7,7 @@ import { PROCESS_END, type ProcessAddress, type ProcessSetup } from "./serve_pro
 import { NICER, NICEST } from "./thread_priority.ts";
 import { ownProgram } from "./version.ts";
 import { encodeMessage, messagesOf, sendMessage, type Wire } from "./wire.ts";
-import type { FromWorker, ToWorker, WorkerPort } from "./worker_pool.ts";
+import { type FromWorker, type ToWorker, Watchdog, type WorkerPort } from "./worker_pool.ts";
 
 /** A process, and what it may do and use. */
 export interface ProcessOptions {
@@ -22,6 +22,8 @@ export interface ProcessOptions {
   readonly computeMs?: number;
   /** How much lower its priority is than this program's; 5, if absent. */
   readonly nicer?: number;
+  /** After how long without a sign of life it is ended, in milliseconds; 20 s, if absent. */
+  readonly silenceMs?: number;
 }
 
 /** The hidden command of the executable that calls `serveProcess`. */
@@ -29,6 +31,15 @@ export const WORKER_COMMAND = "run-worker";
 
 /** What Deno needs to find its folder and a place for temporary files. */
 const ENVIRONMENT = ["DENO_DIR", "HOME", "TMPDIR", "XDG_CACHE_HOME"];
+
+/** How the names of the folders of sockets begin, for each moment in which a process starts. */
+const SOCKET_PREFIX = "muster-worker-";
+
+/** After how long nobody can connect to a socket any more, in milliseconds. */
+const LEFT_MS = 10 * 60_000;
+
+/** A process may have to wait for a core on a busy machine, but not for so long. */
+const SILENCE_MS = 20_000;
 
 /** The longest message of a process, in bytes: the largest artifact, and what is told of it. */
 const MAX_MESSAGE = 512 * 1024 * 1024;
@@ -62,10 +73,12 @@ export class ProcessPort implements WorkerPort {
   readonly #control: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>;
   readonly #secret = crypto.randomUUID();
   #connection: Deno.Conn | null = null;
+  #standsStill = false;
   #sent: Promise<void> = Promise.resolve();
 
   constructor(options: ProcessOptions) {
     const { worker, read, write, memoryBytes, computeMs = null, nicer = NICER } = options;
+    const { silenceMs = SILENCE_MS } = options;
     this.#door = new Door();
     try {
       this.#process = spawn();
@@ -77,10 +90,11 @@ export class ProcessPort implements WorkerPort {
     this.#control = this.#process.stdin.getWriter();
     const { address } = this.#door;
     const name = Deno.build.standalone ? `./${worker.pathname.split("/").at(-1)}` : worker.href;
-    const limits = { memoryBytes, computeMs };
+    const limits = { memoryBytes, computeMs, silenceMs };
     const setup = { worker: name, address, secret: this.#secret, read, write, ...limits };
     this.#tell(JSON.stringify(setup satisfies ProcessSetup));
     void this.#serve();
+    void this.#watch(silenceMs);
   }
 
   postMessage(message: ToWorker): void {
@@ -123,9 +137,23 @@ export class ProcessPort implements WorkerPort {
     const { code } = await this.#process.status;
     this.#connection?.close();
     await this.#control.close().catch(() => {});
-    const message = ENDS.get(code) ?? reason;
+    const message = this.#standsStill ? "It stands still" : ENDS.get(code) ?? reason;
     const event = new ErrorEvent("error", { message, cancelable: true });
     this.onerror?.call(this as unknown as Worker, event);
+  }
+
+  /** Ends the process if its signs of life stop: nothing else ends a call without a limit. */
+  async #watch(silenceMs: number): Promise<void> {
+    const onSilence = () => {
+      this.#standsStill = true;
+      this.terminate();
+    };
+    let silence: Watchdog | null = null;
+    for await (const _sign of this.#process.stdout) {
+      silence?.stop();
+      silence = new Watchdog(silenceMs, onSilence);
+    }
+    silence?.stop();
   }
 
   async #receive(): Promise<void> {
@@ -193,9 +221,31 @@ class Door {
 /** Makes a folder into which nobody else can look; null if none can be made. */
 function makeFolder(): string | null {
   try {
-    return Deno.makeTempDirSync({ prefix: "muster-" });
+    return Deno.makeTempDirSync({ prefix: SOCKET_PREFIX });
   } catch {
     return null;
+  }
+}
+
+/** Removes the folders of sockets that servers left when they were killed while a process started. */
+export async function removeLeftSockets(): Promise<void> {
+  const folder = tmpdir();
+  try {
+    for await (const { name } of Deno.readDir(folder)) {
+      if (name.startsWith(SOCKET_PREFIX)) await removeIfLeft(join(folder, name));
+    }
+  } catch {
+    // There is no such folder, or it cannot be read.
+  }
+}
+
+async function removeIfLeft(folder: string): Promise<void> {
+  try {
+    const { mtime } = await Deno.stat(folder);
+    const age = Date.now() - (mtime?.getTime() ?? 0);
+    if (age > LEFT_MS) await Deno.remove(folder, { recursive: true });
+  } catch {
+    // It is another user's, or is gone.
   }
 }
 
@@ -210,7 +260,7 @@ function spawn(): Deno.ChildProcess {
       }),
     ),
     stdin: "piped",
-    stdout: "null",
+    stdout: "piped",
     stderr: "inherit",
   }).spawn();
 }

@@ -19,6 +19,8 @@ export interface ProcessSetup {
   readonly memoryBytes: number;
   /** Milliseconds of processor time of a call; null for no limit. */
   readonly computeMs: number | null;
+  /** After how many milliseconds without a sign of life the process is ended. */
+  readonly silenceMs: number;
 }
 
 /** Where the worker connects to. */
@@ -44,12 +46,15 @@ export const PROCESS_END = { broken: 1, memory: 4, time: 5 } as const;
 const LOOK_MS = 250;
 const SHORTEST_LOOK_MS = 10;
 
+/** How many signs of life it gives in the time that it may be silent. */
+const SIGNS = 4;
+
 const ALL = ["read", "write", "net", "env", "sys", "run", "ffi"] as const;
 
 /**
  * Serves the calls of the process that started this one with `startProcess`. Ends when that one closes
  * the standard input or is gone, when the worker breaks, and when the process has used more memory or
- * time than it may.
+ * time than it may. Bytes on the standard output are signs of life.
  */
 export async function serveProcess(): Promise<never> {
   // A signal to the whole group is for the program that started this one, which ends it in order.
@@ -68,6 +73,7 @@ export async function serveProcess(): Promise<never> {
     const connect = { kind: "connect", address, secret, shared: shared.buffer, measures } as const;
     worker.postMessage(connect satisfies ToProcessWorker);
     watch(setup, () => Atomics.load(shared, 1));
+    giveSigns(setup);
   };
   for await (const line of lines) Atomics.store(shared, 0, Number(line));
   Deno.exit(0);
@@ -123,6 +129,13 @@ function watch({ memoryBytes, computeMs }: ProcessSetup, running: () => number):
     setTimeout(look, next);
   };
   look();
+}
+
+/** Writes a byte to the standard output from time to time, as a sign that the process runs. */
+function giveSigns({ silenceMs }: ProcessSetup): void {
+  const give = () => Deno.stdout.writeSync(new Uint8Array(1));
+  give();
+  setInterval(give, silenceMs / SIGNS);
 }
 
 /** The whole lines of a stream. */

@@ -65,6 +65,11 @@ interface WorkerPoolOptions<Request> {
   readonly lost: (reason: string, request: Request) => Error;
   /** Why a call is not made: a worker has ended before it was ready, and no other one is. */
   readonly unusable: (reason: string) => Error;
+  /**
+   * Called with the reason when a worker cannot start, or ends before it is ready: at most once a
+   * minute.
+   */
+  readonly onUnusable?: (reason: string) => void;
   /** Why calls are not made any more. */
   readonly closed: () => Error;
   /** Called when a worker is ended because it has not answered in time. */
@@ -136,6 +141,9 @@ interface PooledWorker<Request, Answer> {
 
 const START_MS = 60_000;
 
+/** How long the next worker that cannot start is not told of, in milliseconds. */
+const TELL_MS = 60_000;
+
 /** How much longer than its processor time a call may take by the clock, in milliseconds. */
 const MOST_WAITING_MS = 20_000;
 
@@ -157,6 +165,8 @@ export class WorkerPool<Request, Answer> {
   readonly #workers = new Set<PooledWorker<Request, Answer>>();
   readonly #now: () => number;
   readonly #after: (ms: number, task: () => void) => () => void;
+  /** When somebody was told last that a worker cannot start. */
+  #toldAt = -Infinity;
   #isClosed = false;
 
   constructor(options: WorkerPoolOptions<Request>) {
@@ -360,6 +370,7 @@ export class WorkerPool<Request, Answer> {
     try {
       port = this.#options.start();
     } catch (error) {
+      this.#tellUnusable(reasonOf(error));
       const call = this.#workers.size === 0 ? this.#waiting.take() : undefined;
       if (call !== undefined) reject(call, error);
       return false;
@@ -446,9 +457,17 @@ export class WorkerPool<Request, Answer> {
     if (call !== null) reject(call, lost(reason, call.request));
     last?.reject(undefined);
     if (isReady) return this.#advance();
+    this.#tellUnusable(reason);
     // The next one would not become ready either.
     if (this.#workers.values().some((other) => other.isReady)) return;
     for (const waiting of this.#waiting.clear()) reject(waiting, unusable(reason));
+  }
+
+  #tellUnusable(reason: string): void {
+    const now = this.#now();
+    if (Math.abs(now - this.#toldAt) < TELL_MS) return;
+    this.#toldAt = now;
+    this.#options.onUnusable?.(reason);
   }
 
   /** Ends a worker; returns the call that has no answer now. */
@@ -490,6 +509,13 @@ function cancelRunning(
 function reject<Request, Answer>(call: Call<Request, Answer>, error: unknown): void {
   call.signal?.removeEventListener("abort", call.onAbort);
   call.reject(error);
+}
+
+/** What an error says, and what has caused it. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, cause } = error;
+  return cause === undefined ? message : `${message}: ${reasonOf(cause)}`;
 }
 
 /** The processor time of this program so far, in milliseconds. */

@@ -48,3 +48,17 @@ Deno.test({
     assert.deepEqual(await workerProcessesOf(pid), []);
   },
 });
+
+Deno.test({
+  name: "the server ends although a process that stands still has a call without a limit",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using program = await startProgram();
+    const create = (slug: string) => call(program, "POST", "/v1/projects", { slug, name: slug });
+    for (const slug of ["one", "two"]) assert.equal((await create(slug)).status, 201);
+    for (const pid of await workerProcessesOf(program.pid)) await stopProcess(pid);
+    const waiting = create("three").catch(() => null);
+    assert.equal(await program.stop(), 0);
+    await waiting;
+  },
+});

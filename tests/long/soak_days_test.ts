@@ -13,7 +13,7 @@ Deno.test({
     assert.equal(rounds, PUSH_EVERY);
     const names = trends.map(({ name }) => name);
     const costs = ["reads", "pages", "posts", "commits"];
-    assert.deepEqual(names, [...costs, "live memory", "resident memory", "files"]);
+    assert.deepEqual(names, [...costs, "live memory", "memory of all processes", "files"]);
     for (const { name, first, last } of trends) {
       assert.ok(first.value > 0 && last.value > 0, name);
     }

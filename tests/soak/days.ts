@@ -1,4 +1,4 @@
-import { processUsage } from "../../bench/process_usage.ts";
+import { familyMemory } from "../../bench/process_usage.ts";
 import { freePort } from "../support/free_port.ts";
 import { countOpenFiles, type Program, startProgram } from "../support/program.ts";
 import { Costs, YARDSTICK } from "./costs.ts";
@@ -59,8 +59,8 @@ export interface Life {
 /**
  * Lets the real program serve a small team for so many hours, by default each in five seconds.
  *
- * Measured are, after a full collection of each thread: what the threads hold in memory, the
- * resident memory of the process, and its open files; and the processor time of a request of each
+ * Measured are, after a full collection of each thread: what the threads of the main process hold,
+ * the memory (PSS) of it and of the processes that it has started, and its open files; and the processor time of a request of each
  * kind. Time on the clock would tell how busy the machine is.
  *
  * @param hours at least three
@@ -107,9 +107,9 @@ async function measure(
   for (const [name, values] of await costs.measure()) sample.set(name, { unit: "µs", values });
   const held = await isolates.collect();
   const live = [...held.values()].reduce((sum, bytes) => sum + bytes, 0);
-  const { residentBytes } = await processUsage(program.pid);
+  const { proportionalBytes } = await familyMemory([program.pid]);
   sample.set("live memory", { unit: "B", values: [live] });
-  sample.set("resident memory", { unit: "B", values: [residentBytes] });
+  sample.set("memory of all processes", { unit: "B", values: [proportionalBytes] });
   sample.set("files", { unit: "", values: [await countOpenFiles(program)] });
   return sample;
 }

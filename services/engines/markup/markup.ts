@@ -21,6 +21,8 @@ export interface MarkupOptions {
   readonly computed?: () => number;
   /** Whether the worker is a process, and not a thread. */
   readonly startsProcesses?: boolean;
+  /** Called with the reason when no worker can start: at most once a minute. */
+  readonly onUnusable?: (reason: string) => void;
   /** Starts a worker that runs `markup_worker.ts`. */
   readonly startWorker?: () => WorkerPort;
 }
@@ -77,7 +79,7 @@ export class Markup {
 
   constructor(options: MarkupOptions) {
     const { scheduler, limitMs = LIMIT_MS, computed = processorTime } = options;
-    const { startsProcesses = false } = options;
+    const { startsProcesses = false, onUnusable = () => {} } = options;
     const start = startsProcesses ? () => startMarkupProcess(limitMs) : startMarkupThread;
     const { startWorker = start } = options;
     this.#scheduler = scheduler;
@@ -95,6 +97,7 @@ export class Markup {
       full: refusal,
       closed: refusal,
       unusable: refusal,
+      onUnusable,
       lost: () => new WorkerLost(),
       computed,
       now: scheduler.now,

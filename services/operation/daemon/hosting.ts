@@ -245,7 +245,13 @@ export async function openHosting(
   const work = await openWork(options, started);
   const { projects, repositories, claims, tickets, workspaces, reviews } = work;
   const uploads = await openUploads(options, work, started);
-  const markup = new Markup({ scheduler, startsProcesses });
+  const markup = new Markup({
+    scheduler,
+    startsProcesses,
+    onUnusable: (reason) => {
+      log.warn("The worker of markup cannot start; texts are shown as they are", { reason });
+    },
+  });
   started.defer(() => markup.close());
   const texts = new ProjectTexts({ markup, repositories, accounts });
   const { store } = reviews;

@@ -8,6 +8,7 @@ import type { Log } from "../../kernel/log.ts";
 import type { Project, ProjectRepositories } from "../../work/projects/mod.ts";
 import { countRetained, type Retained } from "../retention/mod.ts";
 import { type Scheduler, untilMultiple } from "../../kernel/scheduler.ts";
+import { type ChildFigures, readChildFigures } from "./child_processes.ts";
 import type { Registry, Sample } from "./registry.ts";
 
 /** How often the figures are read, in milliseconds: a request for the metrics reads none of them. */
@@ -58,6 +59,7 @@ export class Measurements {
   #postgresBytes: number | null = null;
   #largestAccount: number | null = null;
   #openDescriptors: number | null = null;
+  #children: ChildFigures | null = null;
   readonly #certificate = new CertificateEnd();
   #lastBackup: number | null = null;
   #round = 0;
@@ -133,6 +135,19 @@ export class Measurements {
       name: "process_open_fds",
       help: "Files and connections that are open in this process",
     }, () => sampleOf([], this.#openDescriptors));
+    registry.sampled("gauge", {
+      name: "engine_processes",
+      help:
+        "Processes of this program that read repositories, markup and SQL, counted once a minute",
+    }, () => sampleOf([], this.#children?.engines ?? null));
+    registry.sampled("gauge", {
+      name: "engine_processes_memory_bytes",
+      help: "Memory of these processes together, shared memory divided among its users (PSS)",
+    }, () => sampleOf([], this.#children?.engineBytes ?? null));
+    registry.sampled("counter", {
+      name: "child_processes_cpu_seconds_total",
+      help: "Processor time of all processes that this one has started, read once a minute",
+    }, () => sampleOf([], this.#children?.cpuSeconds ?? null));
     this.#addBounds(registry);
     registry.sampled("gauge", {
       name: "last_backup_timestamp_seconds",
@@ -199,6 +214,7 @@ export class Measurements {
     try {
       this.#figures = await countsOf(this.#options.database.tables, this.#options.scheduler.now());
       this.#openDescriptors = await countOpenDescriptors();
+      this.#children = await readChildFigures();
       this.#lastBackup = await lastBackupOf(this.#options.folders.data);
       if (!isLong) return;
       if (this.#options.databaseFile === null) {

@@ -140,14 +140,14 @@ function addProcessFigures(registry: Registry): void {
   const started = Date.now() / 1000 - process.uptime();
   registry.sampled("counter", {
     name: "process_cpu_seconds_total",
-    help: "Processor time, of user and system together",
+    help: "Processor time of this process, of user and system together",
   }, () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1_000_000;
   });
   registry.sampled("gauge", {
     name: "process_resident_memory_bytes",
-    help: "Memory that is resident",
+    help: "Memory of this process that is resident",
   }, () => Deno.memoryUsage().rss);
   registry.sampled("gauge", {
     name: "process_heap_bytes",

@@ -110,6 +110,9 @@ interface StampedWrite extends OwnWrite {
   readonly pending: Pending | null;
 }
 
+/** How long running writes may still take once repositories are closed, in milliseconds. */
+const CLOSING_MS = 5000;
+
 /**
  * The repositories of projects: reading, writing, and the events of new artifacts, whichever
  * program wrote them. Each artifact in the timeline becomes one event, in one transaction with the
@@ -591,11 +594,19 @@ export class ProjectRepositories {
     return this.#pool.load;
   }
 
-  /** Waits for running writes and closes every file. */
+  /**
+   * Waits for running writes and closes every file. A write that takes long is given up; the next
+   * start settles it.
+   */
   async close(): Promise<void> {
     await this.takeovers.close();
-    await this.#turns.idle();
+    const idle = this.#turns.idle();
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#scheduler.after(CLOSING_MS, resolve);
+    await Promise.race([idle, late]);
+    cancel();
     await this.#pool.close();
+    await idle;
     await this.downloads.close();
   }
 
@@ -729,5 +740,6 @@ function openPool({ folder, startsProcesses, log }: ProjectRepositoriesOptions):
     ...startsProcesses === true && { startWorker: repositoryProcesses(folder) },
     onStuck: (call) =>
       log.warn("A call of a repository did not end in time; its worker is ended", { ...call }),
+    onUnusable: (reason) => log.warn("The worker of repositories cannot start", { reason }),
   });
 }

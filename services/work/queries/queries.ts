@@ -136,7 +136,10 @@ export class SqlQueries {
         const seconds = limits.milliseconds / 1000;
         return new TimedOut(`The statement took longer than ${seconds} seconds and was ended`);
       },
-      unusable: () => new Unavailable("This server cannot run SQL statements at the moment"),
+      unusable: (reason) => {
+        this.#options.log.warn("The process of a SQL statement has ended at its start", { reason });
+        return new Unavailable("This server cannot run SQL statements at the moment");
+      },
       closed: ended,
       now: () => scheduler.steady(),
       after: (ms, task) => scheduler.after(ms, task),

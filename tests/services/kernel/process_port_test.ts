@@ -115,17 +115,52 @@ Deno.test("a killed process fails its call alone, and a stopped one ends at the 
   });
 });
 
+Deno.test("a stopped process ends although its call has no limit, and one that computes does not", async () => {
+  await withProcess({ silenceMs: 1000, computeMs: 1500 }, async (call) => {
+    await assert.rejects(call(["spin", 0]), /lost: It computed for longer than it may/);
+  });
+  await withProcess({ silenceMs: 1000 }, async (call) => {
+    const pid = Number(await call(["pid", 0]));
+    const ready = Promise.withResolvers<void>();
+    const stopped = call(["wait", 0], { onProgress: () => ready.resolve() });
+    const lost = assert.rejects(stopped, /lost: It stands still/);
+    const waiting = call(["pid", 0]);
+    await ready.promise;
+    Deno.kill(pid, "SIGSTOP");
+    await lost;
+    assert.notEqual(await waiting, pid);
+  });
+});
+
+/** Runs one of the programs of this folder, with a folder for temporary files; returns its output. */
+async function runWith(folder: string, name: string): Promise<string> {
+  const program = new URL(name, import.meta.url).href;
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--no-check", "--permission-set=test", program],
+    env: { TMPDIR: folder },
+    stderr: "inherit",
+  }).output();
+  return new TextDecoder().decode(stdout);
+}
+
 Deno.test("where no socket can be made, a process uses a port", async () => {
   await withFolder(async (folder) => {
     const long = `${folder}/${"long".repeat(30)}`;
     await Deno.mkdir(long);
-    const caller = new URL("./process_caller.ts", import.meta.url).href;
-    const { stdout } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "--quiet", "--no-check", "--permission-set=test", caller],
-      env: { TMPDIR: long },
-      stderr: "inherit",
-    }).output();
-    assert.equal(new TextDecoder().decode(stdout), "11\n");
+    assert.equal(await runWith(long, "./process_caller.ts"), "11\n");
     assert.deepEqual([...Deno.readDirSync(long)], []);
+  });
+});
+
+Deno.test("old sockets of killed servers are removed, and nothing else", async () => {
+  await withFolder(async (folder) => {
+    for (const name of ["muster-worker-old", "muster-worker-new", "muster-other"]) {
+      await Deno.mkdir(`${folder}/${name}`);
+      await Deno.writeTextFile(`${folder}/${name}/worker`, "");
+      if (name !== "muster-worker-new") await Deno.utime(`${folder}/${name}`, 0, 0);
+    }
+    await runWith(folder, "./socket_sweeper.ts");
+    const left = [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
+    assert.deepEqual(left, ["muster-other", "muster-worker-new"]);
   });
 });

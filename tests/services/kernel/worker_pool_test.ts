@@ -313,3 +313,30 @@ Deno.test("a worker answers, fails, transfers, looks whether it is cancelled, an
   await pool.closeAfter(["add", 0], 60_000);
   await closed;
 });
+
+Deno.test("a worker that cannot start is told of once a minute", async () => {
+  const scheduler = new TestScheduler();
+  const told: string[] = [];
+  let start = (): FakeWorker => {
+    throw new Error("no process", { cause: new Error("not permitted") });
+  };
+  const pool = new WorkerPool<number, number>({
+    ...ERRORS,
+    start: () => start(),
+    onUnusable: (reason) => told.push(reason),
+    now: scheduler.now,
+    after: (ms, task) => scheduler.after(ms, task),
+  });
+  const refused = async () => assert.ok((await pool.call(1).catch(({ message }) => message)) !== 1);
+  for (let count = 0; count < 3; count++) await refused();
+  assert.deepEqual(told, ["no process: not permitted"]);
+
+  scheduler.advance(60_000);
+  start = () => {
+    const worker = new FakeWorker(() => {});
+    queueMicrotask(() => worker.break());
+    return worker;
+  };
+  for (let count = 0; count < 3; count++) await refused();
+  assert.deepEqual(told, ["no process: not permitted", "broken"]);
+});

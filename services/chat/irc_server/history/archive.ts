@@ -17,12 +17,16 @@ import type { Answers, FoundRecords, Question, RecordSearch } from "./protocol.t
 import { archivePart } from "./archive_part.ts";
 import { exceeds, type Extent, grown, type Retention } from "./extent.ts";
 import { Journal } from "./journal.ts";
+import { SilentLogs } from "./silent_logs.ts";
 import { WaitingChanges } from "./waiting_changes.ts";
 import { WorkerPort } from "./worker_port.ts";
 import { type Operation, packOperations } from "./changes.ts";
 
 /** Every record, also the place of a redacted one. */
 const REMOVED: HistoryKind = 3;
+
+/** What people say. */
+const MESSAGE: HistoryKind = 0;
 
 /** Changes of one transaction. */
 const BATCH = 500;
@@ -97,6 +101,7 @@ export class HistoryArchive implements HistoryStore {
   readonly #writes: DeferredWriter;
   readonly #journal: Journal;
   readonly #changes: WaitingChanges;
+  readonly #silent = new SilentLogs();
   #retention: Retention;
   /** What the file has at most; null if that is not known, or was too much. */
   #extent: Extent | null;
@@ -179,6 +184,7 @@ export class HistoryArchive implements HistoryStore {
   accept(records: readonly NewHistoryRecord[]): boolean {
     if (this.#options.space?.isShort || !this.#changes.hasRoomFor(records)) return false;
     if (records.length === 0) return !this.#closed && !this.#journal.isFailing;
+    for (const record of records) this.#noteRecord(record);
     return this.#store(
       records.map((record, index) => {
         return { kind: "append", sequence: this.#lastSequence + 1 + index, record };
@@ -188,6 +194,7 @@ export class HistoryArchive implements HistoryStore {
 
   append(record: NewHistoryRecord): void {
     if (this.#closed) return;
+    this.#noteRecord(record);
     if (this.#changes.hasRoomFor([record])) {
       return this.#change({ kind: "append", sequence: this.#lastSequence + 1, record });
     }
@@ -224,6 +231,7 @@ export class HistoryArchive implements HistoryStore {
   }
 
   rename(from: HistoryTarget, to: HistoryTarget, title: string): void {
+    this.#silent.forget(to);
     this.#change({ kind: "rename", sequence: this.#lastSequence + 1, from, to, title });
   }
 
@@ -233,8 +241,16 @@ export class HistoryArchive implements HistoryStore {
     return (await this.select(target, { part, limit: 1, upTo: REMOVED })).length > 0;
   }
 
+  isSilent(target: HistoryTarget): boolean {
+    return this.#silent.has(target);
+  }
+
   async select(target: HistoryTarget, query: HistoryQuery): Promise<readonly number[]> {
-    return await this.#ask({ kind: "select", target, query }) as Answers["select"];
+    const question = { kind: "select", target, query } as const;
+    const isSilent = this.#silent.ask(target, query);
+    const places = await this.#ask(question) as Answers["select"];
+    if (places.length === 0 && this.#changes.countBefore(question) === 0) isSilent();
+    return places;
   }
 
   async fetch(places: readonly number[]): Promise<readonly HistoryRecord[]> {
@@ -341,6 +357,10 @@ export class HistoryArchive implements HistoryStore {
     const isDone = await this.#worker.close() && this.#changes.length === 0;
     if (!isDone) await this.#journal.sync();
     this.#journal.close(isDone);
+  }
+
+  #noteRecord({ kind, target }: NewHistoryRecord): void {
+    if (kind === MESSAGE) this.#silent.forget(target);
   }
 
   #forgetAccount(account: string, before: number | null): void {

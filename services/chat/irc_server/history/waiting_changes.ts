@@ -1,4 +1,9 @@
-import type { HistoryTarget, NewHistoryRecord } from "../../../engines/irc/mod.ts";
+import type {
+  HistoryKind,
+  HistoryPart,
+  HistoryTarget,
+  NewHistoryRecord,
+} from "../../../engines/irc/mod.ts";
 import { type Scheduler, untilMultiple } from "../../../kernel/scheduler.ts";
 import type { Journal } from "./journal.ts";
 import type { Question } from "./protocol.ts";
@@ -19,6 +24,9 @@ const GROUP = 500;
 
 /** How often the journal is synced while changes wait, in milliseconds. */
 const SYNC_MILLISECONDS = 1000;
+
+/** Every record, also the place of a redacted one. */
+const REMOVED: HistoryKind = 3;
 
 /** Estimated memory of a record beside its content. */
 const RECORD_BYTES = 512;
@@ -194,7 +202,12 @@ export class WaitingChanges {
 /** Which waiting records the answer to a question may show. */
 function shownBy(question: Question): (change: Operation & { kind: "append" }) => boolean {
   switch (question.kind) {
-    case "select":
+    case "select": {
+      const { target: { account, name }, query } = question;
+      const most = refersToRecord(query.part) ? REMOVED : query.upTo;
+      return ({ record: { target, kind } }) =>
+        kind <= most && target.name === name && target.account === account;
+    }
     case "trimmed":
     case "search": {
       const { account, name }: HistoryTarget = question.target;
@@ -208,6 +221,18 @@ function shownBy(question: Question): (change: Operation & { kind: "append" }) =
     case "openChannels":
     case "accounts":
       return () => true;
+  }
+}
+
+/** Whether a part of a log begins or ends at a record, of whatever kind. */
+function refersToRecord(part: HistoryPart): boolean {
+  switch (part.kind) {
+    case "latest":
+      return part.since !== null && "id" in part.since;
+    case "between":
+      return "id" in part.first || "id" in part.second;
+    default:
+      return "id" in part.reference;
   }
 }
 

@@ -59,6 +59,8 @@ interface LaneOptions {
   readonly lingerMs: number;
   /** Called when a worker is terminated because a call has not ended in time. */
   readonly onStuck?: (call: StuckCall) => void;
+  /** Called with the reason when no worker can start: at most once a minute. */
+  readonly onUnusable?: (reason: string) => void;
 }
 
 /** A call that has not ended in time. */
@@ -93,6 +95,7 @@ export class Lane {
 
   constructor(options: LaneOptions) {
     const { startWorker, settings, nicer = null, maxQueued, lingerMs, onStuck } = options;
+    const { onUnusable = () => {} } = options;
     this.#options = options;
     this.#pool = new WorkerPool({
       start: () => startWorker(nicer),
@@ -103,6 +106,7 @@ export class Lane {
       full: (path) => unavailable(`Too much is asked of "${path}" at the moment`),
       lost: (reason, request) => unavailable(lossOf(request, reason)),
       unusable: (reason) => unavailable(`The worker of the repository has ended: ${reason}`),
+      onUnusable,
       closed: () => unavailable("Repositories are closed"),
       onStuck: (request, path, ms) => {
         const operation = request.kind === "run" ? request.operation : request.kind;
@@ -186,7 +190,8 @@ function resultOf(outcome: Outcome): unknown {
 /** What the end of a worker means for the job that it ran. */
 function lossOf(request: JobRequest, reason: string): string {
   const ended = `The worker of the repository has ended: ${reason}`;
-  const isRead = request.kind === "run" && READS.has(request.operation);
+  const isRead = request.kind === "open" || request.kind === "close" ||
+    request.kind === "run" && READS.has(request.operation);
   return isRead ? ended : `${ended}. The change may have been made: look before you repeat it`;
 }
 
@@ -259,6 +264,8 @@ export interface PoolOptions extends Partial<WorkerSettings> {
   readonly startWorker?: StartRepositoryWorker;
   /** Called when a worker is terminated because a call has not ended in time. */
   readonly onStuck?: (call: StuckCall) => void;
+  /** Called with the reason when a worker cannot start: by each lane, at most once a minute. */
+  readonly onUnusable?: (reason: string) => void;
 }
 
 /**
@@ -311,6 +318,7 @@ const DEFAULTS: Required<PoolOptions> = {
   lingerMs: 5000,
   startWorker: startRepositoryThread,
   onStuck: () => {},
+  onUnusable: () => {},
 };
 
 /**
@@ -330,7 +338,7 @@ export class RepositoryPool {
   constructor(options: PoolOptions = {}) {
     const all = { ...DEFAULTS, ...options };
     const { workers, maxQueued, onStuck, timeLimits, graceMs, closeMs, lingerMs, ...rest } = all;
-    const { startWorker, ...settings } = rest;
+    const { startWorker, onUnusable, ...settings } = rest;
     this.#timeLimits = { ...TIME_LIMITS_MS, ...timeLimits };
     this.#settings = settings;
     const laneOptions = {
@@ -341,6 +349,7 @@ export class RepositoryPool {
       lingerMs,
       startWorker,
       onStuck,
+      onUnusable,
     };
     this.#lanes = Array.from({ length: workers }, () => new Lane(laneOptions));
     const sideSettings = { ...settings, idleMs: Math.min(settings.idleMs, SIDE_IDLE_MS) };

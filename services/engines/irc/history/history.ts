@@ -143,9 +143,10 @@ export class History {
     conversation: Conversation,
     query: HistoryQuery,
   ): Iterable<HistoryEntry> | AsyncIterable<HistoryEntry> {
-    const { entries, whole } = select(this.#entriesOf(conversation), query);
     const { store } = this.#options;
     const target = targetOf(conversation);
+    if (query.upTo === HistoryKind.MESSAGE && target !== null && store?.isSilent(target)) return [];
+    const { entries, whole } = select(this.#entriesOf(conversation), query);
     if (whole || store === null || target === null) return entries;
     return this.#readStore(store, target, { conversation, query });
   }

@@ -121,6 +121,11 @@ export interface HistoryStore {
   /** Moves the log of a channel to its new name. */
   rename(from: HistoryTarget, to: HistoryTarget, title: string): void;
 
+  /**
+   * Whether it is known, without a read, that a log has no message that readers see.
+   */
+  isSilent(target: HistoryTarget): boolean;
+
   /** The places of the records of a part of a log, in the order of the log. */
   select(target: HistoryTarget, query: HistoryQuery): Promise<readonly number[]>;
 

@@ -258,6 +258,10 @@ class WaitingStore implements HistoryStore {
   /** What those wait for who have added something; null if nothing. */
   behind: Promise<void> | null = null;
 
+  isSilent(): boolean {
+    return false;
+  }
+
   async select(): Promise<readonly number[]> {
     this.#asked.resolve();
     await this.#answer.promise;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { Markup } from "../../../../services/engines/markup/mod.ts";
+import { Unavailable } from "../../../../services/kernel/errors.ts";
 import { systemScheduler } from "../../../../services/kernel/scheduler.ts";
 
 const links = { base: "/projects/demo", known: {} };
@@ -57,4 +58,18 @@ Deno.test("a process without any rights renders everything that a thread does", 
   assert.equal(code, await thread.highlight("/projects/demo", "a.py", "def f(): pass\n"));
   thread.close();
   process.close();
+});
+
+Deno.test("the owner is told why texts are shown as they are", async () => {
+  const reasons: string[] = [];
+  const markup = new Markup({
+    scheduler: systemScheduler,
+    startWorker: () => {
+      throw new Unavailable("not permitted");
+    },
+    onUnusable: (reason) => reasons.push(reason),
+  });
+  assert.equal(await markup.render(markdown("*a*")), "<pre>*a*</pre>");
+  assert.deepEqual(reasons, ["not permitted"]);
+  markup.close();
 });
