@@ -1,4 +1,4 @@
-import type { Hono, MiddlewareHandler } from "hono";
+import type { Context, Hono, MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
 import { CREDENTIALS_MISSING } from "../../http/mod.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
