@@ -1,5 +1,7 @@
 /** `git clone` and `git fetch` of projects that were made here. */
 import assert from "node:assert/strict";
+import { EVERYTHING, type FetchRequest } from "../../../../services/engines/git/mod.ts";
+import { GUEST } from "../../../../services/people/identity/mod.ts";
 import { peer } from "../../../support/peers.ts";
 import { commitFiles } from "../../../support/projects.ts";
 import { type GitTest, withGit } from "../../../support/git_door.ts";
@@ -223,4 +225,74 @@ gitTest("objects that no reference names are fetched by their hashes", async (te
   const old = (await whole.git("rev-parse", "HEAD~")).trim();
   await clone.git("fetch", "--quiet", "--depth=1", "origin", old);
   assert.equal(await clone.git("show", "FETCH_HEAD:a.txt"), "a\n");
+});
+
+gitTest("a damaged companion is made anew within the request that finds it", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const before = await (await test.clone()).refs();
+  const { repositories } = test.api.services.hosting;
+  const path = repositories.files.pathOf(test.project).replace(/fossil$/, "objects");
+  for (const damaged of ["refs", "objects"]) {
+    await repositories.files.whileClosed(test.project, async () => {
+      for (const ending of ["-wal", "-shm"]) await Deno.remove(path + ending).catch(() => {});
+      if (damaged === "objects") await spoil(path);
+      else await Deno.writeTextFile(path, "no database".repeat(1000));
+    });
+    assert.equal(await (await test.clone()).refs(), before);
+  }
+});
+
+/** Overwrites all of a database but its first page. */
+async function spoil(path: string): Promise<void> {
+  using file = await Deno.open(path, { read: true, write: true });
+  const { size } = await file.stat();
+  await file.seek(4096, Deno.SeekMode.Start);
+  await file.write(new Uint8Array(size - 4096).fill(0x5a));
+}
+
+Deno.test({
+  name: "the pack of a clone is kept only if the project's quota leaves room",
+  ...peer("git"),
+  fn: () =>
+    withGit(async (test) => {
+      const noise = crypto.getRandomValues(new Uint8Array(60_000));
+      await commitFiles(test, { noise });
+      await test.clone();
+      const { files } = test.api.services.hosting.repositories;
+      const pack = files.pathOf(test.project).replace(/fossil$/, "pack");
+      await assert.rejects(Deno.stat(pack), Deno.errors.NotFound);
+      const clone = await test.clone();
+      assert.equal((await clone.log()).length, 2);
+    }, { config: { limits: { project_bytes: 320_000 } } }),
+});
+
+gitTest("a client that reads nothing loses its pack, and its place", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const { api, project } = test;
+  const { git } = api.services.hosting;
+  const { refs } = await git.refs(project);
+  const request: FetchRequest = {
+    wants: refs.map(({ object }) => object),
+    haves: [],
+    isDone: true,
+    waitsForDone: false,
+    shallows: [],
+    depth: null,
+    filter: EVERYTHING,
+    isThin: true,
+    takesOffsets: true,
+    includesTags: true,
+    wantsProgress: false,
+    sideBand: "large",
+  };
+  const caller = { principal: GUEST, address: "192.0.2.1" };
+  const signal = new AbortController().signal;
+  const pack = await git.pack(project, request, { caller, signal });
+  let isClosed = false;
+  pack.onClosed(() => isClosed = true);
+  assert.ok((await pack.read(new Uint8Array(10))) === 10);
+  api.services.clock.advance(4 * 60_000);
+  assert.equal(isClosed, false);
+  api.services.clock.advance(2 * 60_000);
+  assert.equal(isClosed, true);
 });

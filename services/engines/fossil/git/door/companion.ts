@@ -1,5 +1,5 @@
 import { type Advertisement, hexOf } from "../../../git/mod.ts";
-import { type Database, openDerived, removeDerived } from "../../content/mod.ts";
+import { type Database, isDamage, openDerived, removeDerived } from "../../content/mod.ts";
 import type { Reader } from "../../read/mod.ts";
 import { CommitGraph } from "./graph.ts";
 import { COMPANION_SCHEMA, COMPANION_VERSION, packPath, unpackRows } from "./schema.ts";
@@ -166,8 +166,13 @@ export class GitCompanion implements Disposable {
   }
 }
 
-/** Whether a companion has the tables of this version, or nothing yet. */
+/** Whether a companion has the tables of this version, or nothing yet, and can be read. */
 function isCurrentVersion(db: Database): boolean {
-  const version = db.value<string>("SELECT value FROM meta WHERE key='version'");
-  return version === undefined || version === COMPANION_VERSION;
+  try {
+    const version = db.value<string>("SELECT value FROM meta WHERE key='version'");
+    return version === undefined || version === COMPANION_VERSION;
+  } catch (error) {
+    if (isDamage(error)) return false;
+    throw error;
+  }
 }
