@@ -165,11 +165,6 @@ gitTest("a clone of another address of the project is told the right one", async
     const slug = path.split("/")[2];
     assert.match(stderr, new RegExp(`The address for git is ${test.origin}/projects/${slug}.git`));
   }
-  const pushed = await fetch(`${test.bareUrl}/info/refs?service=git-receive-pack`, {
-    headers: { authorization: test.caller },
-  });
-  assert.equal(pushed.status, 403);
-  assert.match(await pushed.text(), /Pushing with git is not possible yet/);
 });
 
 gitTest(
