@@ -431,6 +431,9 @@ Deno.test("whom a channel refuses while the archive is read gets nothing of it",
   return withArchive(async ({ bridge, server }, archive) => {
     const bob = new IrcUser(server, "bob");
     await bob.join("#room");
+    // The archive is not read for a channel in which nobody has spoken.
+    bob.send("PRIVMSG #room :hello");
+    await bob.sync();
     await bridge.messages("room", {}, OPERATOR_CALLER);
     const [search, select] = [archive.search.bind(archive), archive.select.bind(archive)];
     archive.search = (...sought) => {
