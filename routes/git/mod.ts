@@ -20,7 +20,7 @@ import {
 } from "../../services/kernel/errors.ts";
 import { VERSION } from "../../services/kernel/version.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
-import { GUEST } from "../../services/people/identity/mod.ts";
+import { GUEST, type Principal } from "../../services/people/identity/mod.ts";
 import {
   accessProject,
   type ProjectAccess,
@@ -50,6 +50,15 @@ const params = z.object({
   repository: z.string().openapi({ description: "The slug, and `.git`", example: "demo.git" }),
 });
 
+/** Errors of {@linkcode answered}, which `git` shows, and of what comes before it. */
+function refusals(...statuses: Parameters<typeof errors>) {
+  const both = Object.entries(errors(...statuses)).map(([status, { description, content }]) => [
+    status,
+    { description, content: { ...content, "text/plain": { schema: z.string() } } },
+  ]);
+  return Object.fromEntries(both);
+}
+
 const getRefs = specialRoute("GET /projects/{repository}/info/refs", {
   summary: "What `git clone`, `fetch` and `push` ask first",
   description: "The URL to give to `git` is `/projects/{slug}.git`. The header `Git-Protocol` " +
@@ -65,7 +74,7 @@ const getRefs = specialRoute("GET /projects/{repository}/info/refs", {
       content: { [`application/x-${FETCH}-advertisement`]: { schema: binary } },
       description: "The references, or what the server can do",
     },
-    ...errors(400, 401, 403, 404, 503),
+    ...refusals(400, 404, 503),
   },
 });
 
@@ -80,7 +89,7 @@ const postFetch = specialRoute("POST /projects/{repository}/git-upload-pack", {
       content: { [`application/x-${FETCH}-result`]: { schema: binary } },
       description: "The answer in Git's protocol",
     },
-    ...errors(400, 401, 404, 408, 413, 429, 503),
+    ...refusals(400, 404, 408, 413, 429, 503),
   },
 });
 
@@ -95,7 +104,7 @@ const postPush = specialRoute("POST /projects/{repository}/git-receive-pack", {
       content: { [`application/x-${PUSH}-result`]: { schema: binary } },
       description: "What became of each reference, in Git's protocol",
     },
-    ...errors(400, 401, 403, 404, 408, 409, 413, 429, 503),
+    ...refusals(400, 404, 408, 409, 413, 429, 503),
   },
 });
 
@@ -111,7 +120,8 @@ export function gitRoutes(services: GitServices) {
     .openapi(getRefs, (context) =>
       answered(async () => {
         const { service } = context.req.valid("query");
-        if (!(context.req.param("repository") ?? "").endsWith(SUFFIX)) {
+        if (slugOf(context) === null) {
+          await identify(context, services, null);
           throw new NotFound(gitAddress(context, services));
         }
         const access = await enter(context, services);
@@ -204,15 +214,8 @@ async function enter(
   context: Context<AppEnv>,
   { hosting, identity }: GitServices,
 ): Promise<ProjectAccess> {
-  const repository = context.req.param("repository") ?? "";
-  const slug = repository.endsWith(SUFFIX) ? repository.slice(0, -SUFFIX.length) : "";
-  const credential = readAuthorization(context.req.header("authorization"));
-  const projectId = hosting.projects.find(slug)?.project.id ?? null;
-  const principal = credential === null
-    ? GUEST
-    : await identity.authenticateFor(projectId, credential, context.get("address"));
-  context.set("principal", principal);
-  context.env.trust?.(principal);
+  const slug = slugOf(context) ?? "";
+  const principal = await identify(context, { hosting, identity }, slug);
   try {
     const access = accessProject(hosting.projects, slug, principal);
     access.require("read");
@@ -222,6 +225,32 @@ async function enter(
     if (principal.kind !== "guest" || !(error instanceof NotFound)) throw error;
     throw new Unauthorized("This needs a name and a passphrase, or a token in its place");
   }
+}
+
+/** The slug that an address names before `.git`; null if it does not end so. */
+function slugOf(context: Context<AppEnv>): string | null {
+  const repository = context.req.param("repository") ?? "";
+  return repository.endsWith(SUFFIX) ? repository.slice(0, -SUFFIX.length) : null;
+}
+
+/**
+ * Finds who sends a request.
+ *
+ * @throws Unauthorized if its credential is none
+ */
+async function identify(
+  context: Context<AppEnv>,
+  { hosting, identity }: Pick<GitServices, "hosting" | "identity">,
+  slug: string | null,
+): Promise<Principal> {
+  const credential = readAuthorization(context.req.header("authorization"));
+  const projectId = slug === null ? null : hosting.projects.find(slug)?.project.id ?? null;
+  const principal = credential === null
+    ? GUEST
+    : await identity.authenticateFor(projectId, credential, context.get("address"));
+  context.set("principal", principal);
+  context.env.trust?.(principal);
+  return principal;
 }
 
 function send(body: BodyInit, type: string): Response {

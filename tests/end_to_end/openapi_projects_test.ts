@@ -59,7 +59,12 @@ Deno.test("every endpoint of hosting answers as the OpenAPI document says", asyn
   await walkWebhooks(walk, "/v1/webhooks", []);
   await walkMirror(walk, "/v1/projects/{slug}/mirror", ["demo"]);
   await walkMirror(walk, `${BASE}/mirror`, ["demo"]);
-  await walk.rest({ slug: "demo" }, LAST);
+  // Bodies in Git's protocol are tested with `git`.
+  for (const service of ["upload", "receive"]) {
+    const request = `POST /projects/{repository}/git-${service}-pack`;
+    await walk.step(request, { path: ["demo.git"], status: 400 });
+  }
+  await walk.rest({ slug: "demo", repository: "demo.git" }, LAST);
   const path = ["demo", "other"];
   await walk.step("DELETE /v1/projects/{slug}/members/{name}", { path, status: 204 });
   await walk.step("DELETE /v1/projects/{slug}", { path: ["demo"], status: 204 });
@@ -338,11 +343,15 @@ Deno.test("every endpoint of hosting refuses callers that the OpenAPI document d
   const answers = new DocumentedAnswers(document, []);
   await aProject(program, "open", "public");
   const credentials = await credentialsOf(program);
-  for (const endpoint of endpointsOf(document).filter(isHosting)) {
+  // Who may push is the project's to say, after the credential: that is tested with `git`.
+  const isPush = ({ path }: { readonly path: string }) => path.endsWith("/git-receive-pack");
+  for (const endpoint of endpointsOf(document).filter((one) => isHosting(one) && !isPush(one))) {
     const schemes = new Set(endpoint.security.flatMap(Object.keys));
     const opensToAll = endpoint.security.some((one) => Object.keys(one).length === 0);
     // A slug of nobody's keeps the project from what the operator may do to it.
-    const path = fillPath(endpoint.path, endpoint.path.startsWith(BASE) ? ["open"] : []);
+    const isGit = endpoint.path.includes("{repository}");
+    const open = endpoint.path.startsWith(BASE) ? ["open"] : isGit ? ["open.git"] : [];
+    const path = fillPath(endpoint.path, open);
     for (const [scheme, headers] of credentials) {
       const { method } = endpoint;
       const response = await fetch(program.api + path, { method, headers });

@@ -66,6 +66,7 @@ async function assertCopied(program: Program, password: string, host?: string): 
   assert.ok(lines.length > 6, `${lines.length}`);
   await browser.go("/projects/demo");
   assert.deepEqual(await copyAll(page), [
+    `git clone ${origin}/projects/demo.git`,
     `fossil clone ${origin}/projects/demo/fossil demo.fossil`,
   ]);
   assert.deepEqual(browser.complaints, []);
