@@ -77,7 +77,8 @@ test("a project's branches are pushed to a Git remote, at once and again on dema
     assert.equal((await ended(api)).last_error, null);
     const subjects = await remote.git("log", "--format=%s", "main");
     assert.match(subjects, /^Say hello$/m);
-    assert.doesNotMatch(subjects, /Create new branch/);
+    // It begins with the commit that began the workspace: a mirror has the commits of a clone.
+    assert.match(subjects, /^Create new branch named "workspace\/work"$/m);
     assert.equal(
       await remote.git("for-each-ref", "--format=%(refname)"),
       "refs/heads/main\nrefs/heads/theirs",
