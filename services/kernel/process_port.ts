@@ -41,7 +41,7 @@ const LEFT_MS = 10 * 60_000;
 /** A process may have to wait for a core on a busy machine, but not for so long. */
 const SILENCE_MS = 20_000;
 
-/** The longest message of a process, in bytes: the largest artifact, and what is told of it. */
+/** The longest message of a process, in bytes: the largest artifact, and a head. */
 const MAX_MESSAGE = 512 * 1024 * 1024;
 
 const ENDS: ReadonlyMap<number, string> = new Map([

@@ -78,7 +78,7 @@ class Parts {
 }
 
 /**
- * Encodes a message; what is long of it is not copied.
+ * Encodes a message. Long parts of it are not copied.
  *
  * @throws an error of V8 if the message has what cannot be sent
  */

@@ -10,8 +10,8 @@ interface Silence {
 }
 
 /**
- * The channels of which it is known that their logs have no message: the file was asked, and nobody
- * has said anything since the question.
+ * The channels whose logs have no message: the file said so, and nobody has spoken there since the
+ * question.
  */
 export class SilentLogs {
   readonly #logs = new BoundedMap<string, Silence>(MOST);

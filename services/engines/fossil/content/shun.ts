@@ -57,8 +57,8 @@ function drop(db: Database, store: ContentStore, chosen: string): void {
 
 /**
  * Deltas whose source is missing, such as a check-in that was refused. Nobody can read them, and
- * `fossil` calls a clone that has one unusable. `CROSS JOIN` begins with what is missing, which is
- * little, and not with every delta.
+ * `fossil` calls a clone that has one unusable. `CROSS JOIN` begins with the few
+ * missing names, and not with every delta.
  */
 export const DANGLING = `WITH RECURSIVE dangling(rid) AS (
     SELECT delta.rid FROM phantom CROSS JOIN delta ON delta.srcid=phantom.rid

@@ -1,7 +1,7 @@
 import { deflateSync } from "node:zlib";
 import { bytesOfName, hexOf, MODE, nameOfObject } from "../../../git/mod.ts";
 import type { FileMode, Manifest } from "../../artifact/mod.ts";
-import { type Database, TAG, walkArtifacts } from "../../content/mod.ts";
+import { DANGLING, type Database, TAG, walkArtifacts } from "../../content/mod.ts";
 import { filesOf, hiddenDeletions } from "../../crosslink/mod.ts";
 import { FossilError } from "../../error.ts";
 import type { Reader } from "../../read/mod.ts";
@@ -109,9 +109,8 @@ export class CompanionUpdater {
       "SELECT rid, uuid FROM blob ORDER BY rid DESC LIMIT 1",
     );
     const awaited = db.rows<{ rid: number }>(
-      `WITH RECURSIVE absent(rid) AS (
-         SELECT rid FROM phantom UNION SELECT delta.rid FROM absent JOIN delta ON srcid=absent.rid
-       ) SELECT rid FROM absent UNION SELECT rid FROM orphan ORDER BY 1`,
+      `SELECT rid FROM phantom UNION SELECT rid FROM (${DANGLING}) UNION SELECT rid FROM orphan
+        ORDER BY 1`,
     );
     return {
       version: COMPANION_VERSION,
