@@ -133,7 +133,14 @@ function watch({ memoryBytes, computeMs }: ProcessSetup, running: () => number):
 
 /** Writes a byte to the standard output from time to time, as a sign that the process runs. */
 function giveSigns({ silenceMs }: ProcessSetup): void {
-  const give = () => Deno.stdout.writeSync(new Uint8Array(1));
+  const give = () => {
+    try {
+      Deno.stdout.writeSync(new Uint8Array(1));
+    } catch {
+      // The program that started this one is gone.
+      Deno.exit(0);
+    }
+  };
   give();
   setInterval(give, silenceMs / SIGNS);
 }

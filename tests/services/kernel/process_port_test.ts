@@ -115,6 +115,12 @@ Deno.test("a killed process fails its call alone, and a stopped one ends at the 
   });
 });
 
+Deno.test("a stopped process whose program is killed ends, without a word, when it goes on", async () => {
+  const { killed, errors } = await leftBehind();
+  assert.equal(killed, "SIGKILL");
+  assert.equal(errors, "");
+});
+
 Deno.test("a stopped process ends although its call has no limit, and one that computes does not", async () => {
   await withProcess({ silenceMs: 1000, computeMs: 1500 }, async (call) => {
     await assert.rejects(call(["spin", 0]), /lost: It computed for longer than it may/);
@@ -131,6 +137,25 @@ Deno.test("a stopped process ends although its call has no limit, and one that c
     assert.notEqual(await waiting, pid);
   });
 });
+
+/** Kills a program whose process stands still, lets this go on, and waits for its end. */
+async function leftBehind(): Promise<{ killed: string | null; errors: string }> {
+  const program = new URL("./process_leaver.ts", import.meta.url).href;
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--no-check", "--permission-set=test", program],
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  // The process has the same standard error, so this ends with its end.
+  const errors = new Response(child.stderr).text();
+  const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const { value: pid } = await output.read();
+  child.kill("SIGKILL");
+  await output.cancel();
+  const { signal } = await child.status;
+  Deno.kill(Number(pid), "SIGCONT");
+  return { killed: signal, errors: await errors };
+}
 
 /** Runs one of the programs of this folder, with a folder for temporary files; returns its output. */
 async function runWith(folder: string, name: string): Promise<string> {
