@@ -66,17 +66,20 @@ export interface GitPushReport {
   readonly refs: readonly PushedRefReport[];
 }
 
-/** Why one reference is refused. */
-class RefRefused extends Error {
-  readonly ref: string;
+/** Why references are refused. */
+class RefsRefused extends Error {
+  readonly reasons: ReadonlyMap<string, string>;
 
-  constructor(ref: string, reason: string) {
-    super(reason);
-    this.ref = ref;
+  constructor(reasons: ReadonlyMap<string, string>) {
+    super("References are refused");
+    this.reasons = reasons;
   }
 }
 
 const OTHERS_REFUSED = "another reference of this push was refused, and it is all or nothing";
+/** Most attempts to store what is not refused: each refuses some more. */
+const MAX_ATTEMPTS = 10;
+const TOO_MANY_REFUSED = "too many references of this push were refused: push this one alone";
 
 /**
  * Stores a push in one transaction. A reference that is refused is left out, unless all or nothing is
@@ -96,13 +99,18 @@ export function receivePush(
   const refusals = new Map<string, string>();
   let receipt: number | null = null;
   let checkins: ReadonlyMap<string, string> = new Map();
-  for (;;) {
+  for (let attempts = 0;; attempts++) {
     const refs = push.refs.filter(({ ref }) => !refusals.has(ref));
-    if (push.isAtomic && refusals.size > 0) {
-      for (const { ref } of refs) refusals.set(ref, OTHERS_REFUSED);
+    if (refs.length === 0) break;
+    const reason = push.isAtomic && refusals.size > 0
+      ? OTHERS_REFUSED
+      : attempts === MAX_ATTEMPTS
+      ? TOO_MANY_REFUSED
+      : null;
+    if (reason !== null) {
+      for (const { ref } of refs) refusals.set(ref, reason);
       break;
     }
-    if (refs.length === 0) break;
     const attempt = new Attempt({ objects, push, refs, before, check });
     try {
       receipt = attempt.run();
@@ -150,8 +158,8 @@ class Attempt {
   }
 
   /** The references that are refused because of an error, which is thrown if it is nobody's fault. */
-  refusalsOf(error: unknown): Map<string, string> {
-    if (error instanceof RefRefused) return new Map([[error.ref, error.message]]);
+  refusalsOf(error: unknown): ReadonlyMap<string, string> {
+    if (error instanceof RefsRefused) return error.reasons;
     const refusals = new Map<string, string>();
     if (error instanceof LeftOut) {
       for (const { hash, sentence } of error.refusals) {
@@ -188,15 +196,15 @@ class Attempt {
     const branches = new PushBranches(repository);
     const judge = new BranchJudge(repository, push.rules);
     const heads: { readonly pushed: PushedRef; readonly branch: PushBranch }[] = [];
-    for (const pushed of refs) {
-      this.#current = pushed.ref;
+    this.#requireEach(refs, (pushed) => {
       this.#requireCurrent(pushed);
-      if (!pushed.ref.startsWith(HEADS)) continue;
+      if (!pushed.ref.startsWith(HEADS)) return;
       const branch = branches.of(pushed.ref);
       const refusal = judge.refusalOf(branch.name);
       if (refusal !== null) this.#refuse(refusal);
+      if (pushed.to === null && branches.isMain(branch)) this.#refuse("it is the main branch");
       heads.push({ pushed, branch });
-    }
+    });
     const isFirst = isEmpty({ db, graph, repository });
     const main = isFirst ? this.#firstMain(heads.map(({ pushed }) => pushed)) : null;
     const isMain = (ref: string) => ref === main;
@@ -239,7 +247,22 @@ class Attempt {
   }
 
   #refuse(reason: string): never {
-    throw new RefRefused(this.#current ?? "", reason);
+    throw new RefsRefused(new Map([[this.#current ?? "", reason]]));
+  }
+
+  /** Makes a check of each reference, and then refuses all that did not pass. */
+  #requireEach(refs: readonly PushedRef[], require: (ref: PushedRef) => void): void {
+    const reasons = new Map<string, string>();
+    for (const pushed of refs) {
+      this.#current = pushed.ref;
+      try {
+        require(pushed);
+      } catch (error) {
+        if (!(error instanceof RefsRefused)) throw error;
+        for (const [ref, reason] of error.reasons) reasons.set(ref, reason);
+      }
+    }
+    if (reasons.size > 0) throw new RefsRefused(reasons);
   }
 
   #firstMain(heads: readonly PushedRef[]): string | null {
@@ -271,7 +294,7 @@ class Attempt {
     this.#writer = writer;
     const branchOf = new Map(heads.map(({ pushed, branch }) => [pushed.ref, branch]));
     const mainBranchOfFirst = main === null ? null : branchOf.get(main)!;
-    for (const { pushed } of heads) this.#requireForward(pushed);
+    this.#requireEach(heads.map(({ pushed }) => pushed), (pushed) => this.#requireForward(pushed));
     if (mainBranchOfFirst !== null) this.#replaceInitial(mainBranchOfFirst, main!);
     for (const [number, commit] of history.commits.entries()) {
       check();
@@ -300,7 +323,6 @@ class Attempt {
   }
 
   #requireForward({ ref, to, mayRewind }: PushedRef): void {
-    this.#current = ref;
     const from = this.#parts.before.get(ref);
     if (from === undefined || to === null || mayRewind) return;
     if (this.#history!.descends(bytesOfName(to), bytesOfName(from))) return;
@@ -341,7 +363,6 @@ class Attempt {
     const from = before.get(ref);
     const value = formatMoves({ number, isGone: to === null, refs: [ref] });
     if (to === null) {
-      if (branches.isMain(branch)) this.#refuse("it is the main branch");
       const target = this.#writer!.checkinOf(bytesOfName(from!));
       const closing = branches.openLeaves(branch).map((leaf): TagChange => {
         return { sign: "+", name: "closed", target: leaf };
@@ -432,11 +453,9 @@ class Attempt {
     const now = new Map(
       this.#companion.advertisement().refs.map(({ ref, object }) => [ref, object]),
     );
-    for (const { ref, to } of refs) {
-      if ((now.get(ref) ?? null) === to) continue;
-      this.#current = ref;
-      this.#refuse("this server cannot keep it as it is");
-    }
+    this.#requireEach(refs, ({ ref, to }) => {
+      if ((now.get(ref) ?? null) !== to) this.#refuse("this server cannot keep it as it is");
+    });
   }
 }
 
