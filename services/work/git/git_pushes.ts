@@ -6,7 +6,7 @@ import {
   type PushHead,
   type RefReport,
 } from "../../engines/git/mod.ts";
-import type { GitPushReport, PushBases } from "../../engines/fossil/mod.ts";
+import type { GitPush, GitPushReport, SentPack, UnpackedPush } from "../../engines/fossil/mod.ts";
 import { Invalid, ServiceError, TooMany, Unavailable } from "../../kernel/errors.ts";
 import type { FreeSpace } from "../../kernel/files.ts";
 import { Semaphore } from "../../kernel/semaphore.ts";
@@ -17,7 +17,7 @@ import { Pushes, type PushesOptions, type PushTurn } from "../sync/mod.ts";
 import type { WorkRequest, Workspaces } from "../workspaces/mod.ts";
 import type { GitDoor } from "./git_door.ts";
 import { parsePushOptions, type PushOptions } from "./push_options.ts";
-import { type ReviewTarget, type Target, targetsOf } from "./push_targets.ts";
+import { beginsWork, type ReviewTarget, type Target, targetsOf } from "./push_targets.ts";
 
 /** Pushes of one caller that are on the disk at once. The rest waits at its sender. */
 const BODIES = {
@@ -105,14 +105,15 @@ export class GitPushes {
     const { repositories, git } = this.#options;
     const tips = head.commands.flatMap(({ to }) => to ?? []);
     let draft: string | null = null;
-    let bases: PushBases = {};
+    let unpacked: UnpackedPush = { bases: {}, isLong: false };
     if (tips.length > 0) {
-      const target = draft = join(upload.path, "..", "draft");
-      const pack = { source: upload.path, start: head.length, target, tips };
-      bases = await repositories.read(
-        access.project,
-        (repository) => repository.unpackPush(pack, { signal: call.signal }),
+      await repositories.requireRoom(access.project, call.caller, upload.bytes);
+      draft = join(upload.path, "..", "draft");
+      const based = head.commands.flatMap(({ ref, to }) =>
+        to !== null && beginsWork(ref) ? to : []
       );
+      const pack = { source: upload.path, start: head.length, target: draft, tips, based };
+      unpacked = await this.#unpack(access, pack, call.signal);
     }
     const { slug, caller } = call;
     const options = await this.#optionsOf(access, head);
@@ -125,9 +126,10 @@ export class GitPushes {
         request: this.#requestOf(turn.access, caller),
         options,
         refs: new Map(refs.map(({ ref, object }) => [ref, object])),
-        bases,
+        bases: unpacked.bases,
       });
-      return await this.#store(turn, { head, targets, draft, address: caller.address });
+      const { isLong } = unpacked;
+      return await this.#store(turn, { head, targets, draft, isLong, address: caller.address });
     });
     const refs = targets.map((target) => reportOf(target, report));
     const notices = [
@@ -142,6 +144,27 @@ export class GitPushes {
       notices.push(await this.#review({ access, call, options, review, checkin: pushed.checkin }));
     }
     return { head, failure: null, refs, notices };
+  }
+
+  /** Unpacks a push, as long as the disk has room for what it unfolds to. */
+  async #unpack(
+    { project }: ProjectAccess,
+    pack: SentPack,
+    signal: AbortSignal,
+  ): Promise<UnpackedPush> {
+    const { repositories, space } = this.#options;
+    const full = new AbortController();
+    const options = {
+      signal: AbortSignal.any([signal, full.signal]),
+      onProgress: () => {
+        const { refusal } = space;
+        if (refusal !== null) full.abort(new Unavailable(refusal));
+      },
+    };
+    return await repositories.read(
+      project,
+      (repository) => repository.unpackPush(pack, options),
+    );
   }
 
   /** The options, with the whole id of the ticket. */
@@ -163,10 +186,11 @@ export class GitPushes {
 
   async #store(
     { repository, rules, mark, intend }: PushTurn,
-    { head: { isAtomic }, targets, draft, address }: {
+    { head: { isAtomic }, targets, draft, isLong, address }: {
       readonly head: PushHead;
       readonly targets: readonly Target[];
       readonly draft: string | null;
+      readonly isLong: boolean;
       readonly address: string | null;
     },
   ): Promise<GitPushReport> {
@@ -179,7 +203,7 @@ export class GitPushes {
       changed.add(pushed.ref);
       if (intended !== null) await intend(intended);
     }
-    return await repository.receivePush({
+    const push: GitPush = {
       draft,
       refs: accepted.map(({ pushed }) => pushed),
       isAtomic,
@@ -187,7 +211,8 @@ export class GitPushes {
       address,
       mark,
       now: this.#options.clock(),
-    });
+    };
+    return isLong ? await repository.receiveLongPush(push) : await repository.receivePush(push);
   }
 
   /** Opens the review of a workspace, unless it has one; returns what to say of it. */

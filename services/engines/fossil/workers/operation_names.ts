@@ -106,6 +106,7 @@ export const WHOLE_NAMES = [
   "gitPack",
   "unpackPush",
   "receivePush",
+  "receiveLongPush",
   "verify",
   "rebuild",
 ] as const;
@@ -119,7 +120,16 @@ export type OperationName = ReadName | WriteName | "writeTogether" | WholeName;
 export const READS: ReadonlySet<string> = new Set(READ_NAMES);
 
 /** The workers on the side; nothing of one waits for another. */
-export const SIDES = ["search", "long", "files", "sync", "heavy"] as const;
+export const SIDES = [
+  "search",
+  "long",
+  "files",
+  "sync",
+  "heavy",
+  "push",
+  "longPush",
+  "store",
+] as const;
 
 export type Side = (typeof SIDES)[number];
 
@@ -127,6 +137,8 @@ export type Side = (typeof SIDES)[number];
  * How many workers each side has; each is started on demand. Sync has two, so that one long answer
  * does not delay the clients of other projects. Blames, and reads that kept other calls waiting, go to
  * "heavy"; one of its two workers at most has those of a repository, which remembers what it compared.
+ * A push of Git that keeps others waiting while it is unpacked goes on in "longPush"; "store" has the
+ * long ones that hold their project's turn.
  */
 export const WORKERS_ON_THE_SIDE: Readonly<Record<Side, number>> = {
   search: 1,
@@ -134,11 +146,15 @@ export const WORKERS_ON_THE_SIDE: Readonly<Record<Side, number>> = {
   files: 1,
   sync: 2,
   heavy: 2,
+  push: 1,
+  longPush: 2,
+  store: 2,
 };
 
 /**
- * Operations that only read and may take long, and the worker on the side that does them. Both may
- * write the search index; SQLite's lock keeps them apart.
+ * Operations that may take long, and the worker on the side that does them. They only read the
+ * repository, except for long pushes of Git: SQLite's lock keeps these apart from the repository's own
+ * worker, and so does the project's turn.
  */
 export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Side>([
   ["search", "search"],
@@ -149,7 +165,8 @@ export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Sid
   ["exportGit", "long"],
   ["prepareClones", "heavy"],
   ["gitPack", "heavy"],
-  ["unpackPush", "heavy"],
+  ["unpackPush", "push"],
+  ["receiveLongPush", "store"],
   ["verify", "long"],
   ["cloneState", "long"],
   ["storeCloned", "long"],
@@ -157,4 +174,14 @@ export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Sid
   ["nameOfFile", "files"],
   ["sync", "sync"],
   ["syncCodes", "sync"],
+]);
+
+/**
+ * Where operations go on, from their beginning, once they have kept others waiting: reads in "heavy",
+ * but what a turn of the project waits for where nothing else is.
+ */
+export const NEXT_SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Side>([
+  ...READ_NAMES.map((name) => [name, "heavy"] as const),
+  ["received", "store"],
+  ["unpackPush", "longPush"],
 ]);
