@@ -105,7 +105,7 @@ export class GitPushes {
     const { repositories, git } = this.#options;
     const tips = head.commands.flatMap(({ to }) => to ?? []);
     let draft: string | null = null;
-    let unpacked: UnpackedPush = { bases: {}, isLong: false };
+    let unpacked: UnpackedPush = { bases: {}, oddities: [], isLong: false };
     if (tips.length > 0) {
       await repositories.requireRoom(access.project, call.caller, upload.bytes);
       draft = join(upload.path, "..", "draft");
@@ -134,14 +134,20 @@ export class GitPushes {
     const refs = targets.map((target) => reportOf(target, report));
     const notices = [
       ...options.unknown.map((name) => `The push option "${name}" means nothing here`),
+      ...unpacked.oddities.map((sentence) => `Warning: ${sentence}`),
       ...refs.flatMap(({ ref, refusal }) => refusal === null ? [] : `${ref}: ${refusal}`),
     ];
     for (const target of targets) {
-      if (target.refusal !== null || target.review === null) continue;
+      if (target.refusal !== null) continue;
       const pushed = report.refs.find(({ ref }) => ref === target.pushed.ref);
       if (pushed?.refusal !== null || pushed.checkin === null) continue;
-      const { review } = target;
-      notices.push(await this.#review({ access, call, options, review, checkin: pushed.checkin }));
+      const { review, begins, intended } = target;
+      if (review !== null) {
+        const { checkin } = pushed;
+        notices.push(await this.#review({ access, call, options, review, checkin }));
+      } else if (intended !== null) {
+        notices.push(`The new ${begins} is yours: push to refs/for/BRANCH for its review`);
+      }
     }
     return { head, failure: null, refs, notices };
   }
@@ -229,6 +235,9 @@ export class GitPushes {
     try {
       const [open] = await reviews.store.openOf(project.id, [review.workspace]);
       let number = open?.number;
+      if (number === undefined && options.isDraft) {
+        return `The commits are in workspace/${review.workspace}: push without "draft" for a review`;
+      }
       if (number === undefined) {
         const { comment } = await repositories.read(
           project,

@@ -8,6 +8,8 @@ export interface PushOptions {
   /** The whole id of a ticket. */
   readonly ticket: string | null;
   readonly reviewers: readonly string[];
+  /** Whether the commits go to the workspace alone, without a review. */
+  readonly isDraft: boolean;
   /** Whether the review is to land once it may. */
   readonly land: boolean;
   /** Those that mean nothing here. */
@@ -26,15 +28,24 @@ export function parsePushOptions(lines: readonly string[]): PushOptions {
     else unknown.push(name);
   }
   const text = (name: string) => values.get(name)?.trim() || null;
+  const isOn = (name: string) => values.has(name) && values.get(name) !== "false";
   return {
     topic: text("topic"),
     title: text("title"),
     description: text("description"),
     ticket: text("ticket"),
     reviewers: reviewers.filter((name) => name !== ""),
-    land: values.has("land") && values.get("land") !== "false",
+    isDraft: isOn("draft"),
+    land: isOn("land"),
     unknown,
   };
 }
 
-const NAMES: ReadonlySet<string> = new Set(["topic", "title", "description", "ticket", "land"]);
+const NAMES: ReadonlySet<string> = new Set([
+  "topic",
+  "title",
+  "description",
+  "ticket",
+  "draft",
+  "land",
+]);

@@ -1,4 +1,5 @@
 /** Stores a push: its commits as check-ins, its references as tags and moves. */
+import { firstIndex } from "../../../../kernel/first_index.ts";
 import { bytesOfName, GitError, hexOf } from "../../../git/mod.ts";
 import { errorCodeOf, FossilError } from "../../error.ts";
 import { BranchJudge } from "../../sync/judge_branches.ts";
@@ -9,6 +10,7 @@ import { type TagChange, writeTags } from "../../write/mod.ts";
 import type { GitCompanion } from "../door/mod.ts";
 import { isEmpty } from "../door/refs.ts";
 import { formatMoves, REFS_PROPERTY } from "../headers.ts";
+import { foldersOf } from "../refs.ts";
 import { type PushBranch, PushBranches } from "./branches.ts";
 import { CheckinWriter } from "./checkins.ts";
 import { Draft } from "./draft.ts";
@@ -196,8 +198,11 @@ class Attempt {
     const branches = new PushBranches(repository);
     const judge = new BranchJudge(repository, push.rules);
     const heads: { readonly pushed: PushedRef; readonly branch: PushBranch }[] = [];
+    const names = this.#namesAfter();
     this.#requireEach(refs, (pushed) => {
       this.#requireCurrent(pushed);
+      const other = names.conflictOf(pushed);
+      if (other !== null) this.#refuse(`${other} is there, and Git cannot have both`);
       if (!pushed.ref.startsWith(HEADS)) return;
       const branch = branches.of(pushed.ref);
       const refusal = judge.refusalOf(branch.name);
@@ -229,6 +234,17 @@ class Attempt {
   readonly checkins = new Map<string, string>();
   #writer: CheckinWriter | null = null;
   #history: NewHistory | null = null;
+
+  /** The names of all references, once this push is stored. */
+  #namesAfter(): RefNames {
+    const { before, refs } = this.#parts;
+    const names = new Set(before.keys());
+    for (const { ref, to } of refs) {
+      if (to === null) names.delete(ref);
+      else names.add(ref);
+    }
+    return new RefNames(names);
+  }
 
   /** Checks that a reference is as the client has seen it. */
   #requireCurrent({ ref, from, to }: PushedRef): void {
@@ -456,6 +472,27 @@ class Attempt {
     this.#requireEach(refs, ({ ref, to }) => {
       if ((now.get(ref) ?? null) !== to) this.#refuse("this server cannot keep it as it is");
     });
+  }
+}
+
+/** Names of references, of which none may be a folder of another: clients keep them as files. */
+class RefNames {
+  readonly #names: ReadonlySet<string>;
+  readonly #sorted: readonly string[];
+
+  constructor(names: ReadonlySet<string>) {
+    this.#names = names;
+    this.#sorted = [...names].sort();
+  }
+
+  /** A name that cannot stand beside a reference which this push makes; null if there is none. */
+  conflictOf({ ref, to }: PushedRef): string | null {
+    if (to === null) return null;
+    const folder = `${ref}/`;
+    const below =
+      this.#sorted[firstIndex(this.#sorted.length, (at) => this.#sorted[at]! >= folder)];
+    if (below?.startsWith(folder) === true) return below;
+    return foldersOf(ref).find((one) => this.#names.has(one)) ?? null;
   }
 }
 

@@ -7,7 +7,6 @@ import {
   GitError,
   hexOf,
   nameOfObject,
-  type ObjectKind,
   type PackEntry,
   readPack,
 } from "../../../git/mod.ts";
@@ -20,6 +19,7 @@ import { requireConnected } from "./connected.ts";
 import { Draft, type DraftObject, keyOf } from "./draft.ts";
 import { NewHistory } from "./history.ts";
 import { AllObjects, contentOf, findKnown } from "./known.ts";
+import { Oddities } from "./oddities.ts";
 
 /** Most objects of a push. */
 const MAX_OBJECTS = 2_000_000;
@@ -46,6 +46,8 @@ export interface SentPack {
 /** What is in a draft. */
 export interface UnpackedPush {
   readonly bases: PushBases;
+  /** Sentences about what is odd, and allowed. */
+  readonly oddities: readonly string[];
   /** Whether to store it keeps others waiting. */
   readonly isLong: boolean;
 }
@@ -83,7 +85,11 @@ export function unpackPush(
       unpacker.finish(check);
       const objects = new AllObjects(companion, draft);
       requireConnected(objects, tips, check);
-      return { bases: basesOf(objects, based), isLong: isLong(objects, draft, tips) };
+      return {
+        bases: basesOf(objects, based),
+        oddities: unpacker.oddities.sentences(),
+        isLong: isLong(objects, draft, tips),
+      };
     });
     draft.finish();
     return unpacked;
@@ -153,6 +159,7 @@ class Unpacker {
     weigh: ({ content }) => content.length + 200,
   });
   readonly #mostBytes: number;
+  readonly oddities = new Oddities(Date.now() / 1000);
   /** Of all objects and deltas so far. */
   bytes = 0;
 
@@ -255,7 +262,7 @@ class Unpacker {
     const { kind, content } = object;
     this.#count(content.length);
     const name = nameOfObject(kind, content);
-    this.#checkObject(kind, name, content);
+    this.#checkObject(name, object);
     const row = this.#draft.add(name, object);
     this.#rows[entry] = row;
     const depth = this.#depths[entry]!;
@@ -263,20 +270,21 @@ class Unpacker {
     this.#kept.set(row, object);
   }
 
-  #checkObject(kind: ObjectKind, name: Uint8Array, content: Uint8Array): void {
+  #checkObject(name: Uint8Array, { kind, content }: DraftObject): void {
+    const hex = hexOf(name);
     try {
-      checkObject(kind, content);
+      checkObject({ kind, hex, content }, this.oddities);
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
       const { message } = error;
       const what = /^[A-Z]/.test(message) ? `is malformed: ${message}` : message;
-      throw new GitError(`The ${kind} ${hexOf(name)} ${what}`);
+      throw new GitError(`The ${kind} ${hex} ${what}`);
     }
     const known = findKnown(this.#companion, name);
     if (known === null) return;
     const before = contentOf(this.#companion, known);
     if (known.kind === kind && isSame(before, content)) return;
-    throw new GitError(`The ${kind} ${hexOf(name)} has other bytes than the one that is here`);
+    throw new GitError(`The ${kind} ${hex} has other bytes than the one that is here`);
   }
 
   #count(bytes: number): void {
