@@ -16,14 +16,19 @@ export interface PushOptions {
   readonly unknown: readonly string[];
 }
 
-/** Reads the options of a push; the last one of a name counts, and every reviewer. */
+/**
+ * Reads the options of a push; the last one of a name counts, but every reviewer, and every
+ * description as a line of one: `git` sends no line ends.
+ */
 export function parsePushOptions(lines: readonly string[]): PushOptions {
   const values = new Map<string, string>();
   const reviewers: string[] = [];
+  const description: string[] = [];
   const unknown: string[] = [];
   for (const line of lines) {
     const [, name = "", value = ""] = /^([^=]*)(?:=(.*))?$/s.exec(line) ?? [];
-    if (name === "reviewer") reviewers.push(...value.split(",").map((one) => one.trim()));
+    if (name === "description") description.push(value);
+    else if (name === "reviewer") reviewers.push(...value.split(",").map((one) => one.trim()));
     else if (NAMES.has(name)) values.set(name, value);
     else unknown.push(name);
   }
@@ -32,7 +37,7 @@ export function parsePushOptions(lines: readonly string[]): PushOptions {
   return {
     topic: text("topic"),
     title: text("title"),
-    description: text("description"),
+    description: description.join("\n").trim() || null,
     ticket: text("ticket"),
     reviewers: reviewers.filter((name) => name !== ""),
     isDraft: isOn("draft"),
@@ -44,7 +49,6 @@ export function parsePushOptions(lines: readonly string[]): PushOptions {
 const NAMES: ReadonlySet<string> = new Set([
   "topic",
   "title",
-  "description",
   "ticket",
   "draft",
   "land",

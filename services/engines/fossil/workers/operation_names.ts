@@ -58,6 +58,7 @@ export const READ_NAMES = [
   "gitNegotiation",
   "keptGitPack",
   "gitSizes",
+  "gitCommits",
 ] as const;
 
 /** Writes, which have a generous limit. */

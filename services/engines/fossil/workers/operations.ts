@@ -149,6 +149,7 @@ import {
 import type { FetchRequest } from "../../git/mod.ts";
 import {
   answerNegotiation,
+  commitsOf,
   type PackReport,
   type PackTarget,
   prepareClones,
@@ -261,6 +262,9 @@ export const READS = {
     withCompanion((companion) => takeKeptPack(companion, where)),
   gitSizes: ({ withCompanion }: Context, names: readonly string[]) =>
     withCompanion((companion) => sizesOf(companion, names)),
+  /** The commits of check-ins by their names; null for one that has none. */
+  gitCommits: ({ withCompanion }: Context, checkins: readonly string[]) =>
+    withCompanion((companion) => commitsOf(companion, checkins)),
 } as const satisfies Record<ReadName, unknown>;
 
 /** Writes, which have a generous limit. */
