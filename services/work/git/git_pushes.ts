@@ -27,6 +27,8 @@ const BODIES = {
 };
 /** Bytes of a push that arrive whatever the disk says. */
 const FREE_BYTES = 16 * 1024 * 1024;
+/** Most references that are stored without keeping anybody waiting. */
+const MAX_SHORT_REFS = 50;
 /** Bytes in which most pushes have all that comes before their pack. */
 const USUAL_HEAD = 64 * 1024;
 
@@ -218,7 +220,9 @@ export class GitPushes {
       mark,
       now: this.#options.clock(),
     };
-    return isLong ? await repository.receiveLongPush(push) : await repository.receivePush(push);
+    return isLong || push.refs.length > MAX_SHORT_REFS
+      ? await repository.receiveLongPush(push)
+      : await repository.receivePush(push);
   }
 
   /** Opens the review of a workspace, unless it has one; returns what to say of it. */

@@ -23,6 +23,8 @@ const TAGS = "refs/tags/";
 const TRUNK = "trunk";
 /** The branch of the check-in with which a project begins, once something else is in its place. */
 const INITIAL = "initial";
+/** The branch of check-ins that a forced push has taken from theirs. */
+const REWOUND = "rewound";
 /** The likeliest main branches of a first push. */
 const MAINS = ["trunk", "main", "master"].map((name) => HEADS + name);
 
@@ -195,7 +197,7 @@ class Attempt {
   #store(): void {
     const { objects, refs, push } = this.#parts;
     const { db, graph, reader: { repository } } = this.#companion;
-    const branches = new PushBranches(repository);
+    const branches = new PushBranches(this.#companion);
     const judge = new BranchJudge(repository, push.rules);
     const heads: { readonly pushed: PushedRef; readonly branch: PushBranch }[] = [];
     const names = this.#namesAfter();
@@ -310,7 +312,12 @@ class Attempt {
     this.#writer = writer;
     const branchOf = new Map(heads.map(({ pushed, branch }) => [pushed.ref, branch]));
     const mainBranchOfFirst = main === null ? null : branchOf.get(main)!;
-    this.#requireEach(heads.map(({ pushed }) => pushed), (pushed) => this.#requireForward(pushed));
+    this.#requireEach(heads.map(({ pushed }) => pushed), (pushed) => {
+      this.#requireForward(pushed);
+      if (pushed.mayRewind) {
+        this.#requireOwn(pushed, { branch: branchOf.get(pushed.ref)!, branches });
+      }
+    });
     if (mainBranchOfFirst !== null) this.#replaceInitial(mainBranchOfFirst, main!);
     for (const [number, commit] of history.commits.entries()) {
       check();
@@ -345,6 +352,17 @@ class Attempt {
     this.#refuse(
       "non-fast-forward: it would lose commits that are there; fetch, merge or rebase, and push again",
     );
+  }
+
+  /** Checks that a branch which may lose commits keeps one of its own. */
+  #requireOwn(
+    { ref, to }: PushedRef,
+    { branch, branches }: { readonly branch: PushBranch; readonly branches: PushBranches },
+  ): void {
+    const isKnown = to !== null && this.#parts.objects.placeOf(bytesOfName(to), "commit") !== 0;
+    if (!isKnown || !this.#parts.before.has(ref)) return;
+    if (branches.branchOf(this.#writer!.checkinOf(bytesOfName(to))) === branch.name) return;
+    this.#refuse("nothing of it is left: push a commit of your own, or delete it to give it up");
   }
 
   /** Takes the first, empty check-in of a project out of the way of the first push. */
@@ -396,6 +414,10 @@ class Attempt {
         changes.push({ sign: "+", name: "closed", target: leaf });
         changes.push({ sign: "+", name: "hidden", target: leaf });
       }
+      // What stays is the end of the branch only if nothing on the branch continues it.
+      for (const checkin of branches.continuations(target, branch)) {
+        changes.push(...branches.moveTo({ name: REWOUND, value: null }, checkin));
+      }
     }
     this.#tag(changes);
   }
@@ -413,6 +435,8 @@ class Attempt {
     },
   ): TagChange[] {
     const { repository: { store, db } } = this.#companion.reader;
+    // Another branch keeps what is its own, unless it is merged into the main one.
+    if (!branches.isMain(branch) && branches.isSeen(branches.branchOf(target))) return [];
     const end = this.#writer!.checkinOf(bytesOfName(from));
     let first: string | null = null;
     for (let checkin = target; checkin !== end;) {
@@ -425,26 +449,7 @@ class Attempt {
       if (parent === undefined) return [];
       checkin = parent;
     }
-    if (first === null) return [];
-    const names = db.rows<{ name: string }>(
-      "SELECT tagname AS name FROM tagxref JOIN tag USING(tagid) WHERE rid=? AND tagtype=2 " +
-        "AND tagname GLOB 'sym-*'",
-      store.ridOf(first),
-    );
-    const start = first;
-    const sym = `sym-${branch.name}`;
-    return [
-      { sign: "*", name: "branch", target: start, value: branch.name },
-      {
-        sign: "*",
-        name: sym,
-        target: start,
-        ...branch.value === null ? {} : { value: branch.value },
-      },
-      ...names.filter(({ name }) => name !== sym).map(({ name }): TagChange => {
-        return { sign: "-", name, target: start };
-      }),
-    ];
+    return first === null ? [] : branches.moveTo(branch, first);
   }
 
   #tag(changes: readonly TagChange[]): void {
