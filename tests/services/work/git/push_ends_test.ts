@@ -136,7 +136,7 @@ gitTest(
     const read = await client.run(["push", String(reader), "trunk"], clone.folder);
     assert.match(read.stderr, /403|write/, read.stderr);
     await clone.git("push", "--quiet", "origin", "trunk");
-    await api.answer("POST /v1/projects/demo/archive", {});
+    await api.answer("PATCH /v1/projects/demo", { archived: true });
     await commit(clone, { "c.txt": "c\n" });
     const archived = await clone.run("push", "origin", "trunk");
     assert.notEqual(archived.code, 0);
