@@ -75,6 +75,12 @@ export class ProcessPort implements WorkerPort {
   #connection: Deno.Conn | null = null;
   #standsStill = false;
   #sent: Promise<void> = Promise.resolve();
+  /** Messages for the process, and how many of them its socket has taken. */
+  #posted = 0;
+  #taken = 0;
+  /** Whether it has left something in its socket that it had not read. */
+  #leftUnread = false;
+  #isExhausted = false;
 
   constructor(options: ProcessOptions) {
     const { worker, read, write, memoryBytes, computeMs = null, nicer = NICER } = options;
@@ -101,8 +107,19 @@ export class ProcessPort implements WorkerPort {
     const wire = this.#connection;
     if (wire === null) return;
     const encoded = encodeMessage(message);
-    // If it has ended, its connection tells.
-    this.#sent = this.#sent.then(() => sendMessage(wire, encoded)).catch(() => {});
+    this.#posted++;
+    this.#sent = this.#sent.then(async () => {
+      await sendMessage(wire, encoded);
+      this.#taken++;
+    }).catch(() => {}); // If it has ended, its connection tells.
+  }
+
+  get hasReceived(): boolean {
+    return this.#taken === this.#posted && !this.#leftUnread;
+  }
+
+  get isExhausted(): boolean {
+    return this.#isExhausted;
   }
 
   /** The id of the process. */
@@ -132,11 +149,16 @@ export class ProcessPort implements WorkerPort {
       await this.#receive();
     } catch (error) {
       reason = error instanceof Error ? error.message : String(error);
+      // So says Linux of its sockets (unix_release_sock in net/unix/af_unix.c).
+      this.#leftUnread = error instanceof Deno.errors.ConnectionReset &&
+        Deno.build.os === "linux" && this.#door.address.transport === "unix";
     }
     this.terminate();
     const { code } = await this.#process.status;
     this.#connection?.close();
+    await this.#sent;
     await this.#control.close().catch(() => {});
+    this.#isExhausted = ENDS.has(code);
     const message = this.#standsStill ? "It stands still" : ENDS.get(code) ?? reason;
     const event = new ErrorEvent("error", { message, cancelable: true });
     this.onerror?.call(this as unknown as Worker, event);

@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { type ProcessOptions, startProcess } from "../../../services/kernel/process_port.ts";
 import { WorkerPool } from "../../../services/kernel/worker_pool.ts";
 import { withFolder } from "../../support/temporary.ts";
+import { goneProcess } from "../../support/worker_processes.ts";
 import type { TestRequest } from "./calls_worker.ts";
 
 const MEGABYTE = 1024 * 1024;
 
 /** Runs a test with a pool of one process. */
 async function withProcess(
-  options: Partial<ProcessOptions>,
+  { mayRepeat, ...options }: Partial<ProcessOptions> & { readonly mayRepeat?: () => boolean },
   test: (call: WorkerPool<TestRequest, unknown>["call"]) => Promise<void>,
 ): Promise<void> {
   const pool = new WorkerPool<TestRequest, unknown>({
@@ -21,6 +22,7 @@ async function withProcess(
         ...options,
       }),
     setup: 10,
+    ...mayRepeat === undefined ? {} : { mayRepeat },
     full: () => new RangeError("full"),
     lost: (reason) => new Error(`lost: ${reason}`),
     unusable: (reason) => new Error(`unusable: ${reason}`),
@@ -112,6 +114,36 @@ Deno.test("a killed process fails its call alone, and a stopped one ends at the 
       await lost;
       assert.notEqual(await waiting, pid);
     }
+  });
+});
+
+Deno.test("a call is made again that a killed process had, if it only reads, or did not get", async () => {
+  await withProcess({}, async (call) => {
+    for (let round = 0; round < 5; round++) {
+      const pid = Number(await call(["pid", 0]));
+      Deno.kill(pid, "SIGKILL");
+      await goneProcess(pid);
+      assert.notEqual(await call(["pid", 0]), pid);
+    }
+  });
+  await withProcess({ mayRepeat: () => true }, async (call) => {
+    const pid = Number(await call(["pid", 0]));
+    let begun = Promise.withResolvers<void>();
+    const gone = new AbortController();
+    const { signal } = gone;
+    const running = call(["wait", 0], { signal, onProgress: () => begun.resolve() });
+    const ended = assert.rejects(running, { name: "AbortError" });
+    await begun.promise;
+    begun = Promise.withResolvers();
+    Deno.kill(pid, "SIGKILL");
+    await begun.promise;
+    gone.abort();
+    await ended;
+    await assert.rejects(call(["break", 0]), /lost: It has ended/, "once");
+  });
+  const options = { memoryBytes: 250 * MEGABYTE, mayRepeat: () => true };
+  await withProcess(options, async (call) => {
+    await assert.rejects(call(["hoard", 0]), /lost: It needed more memory than it may have/);
   });
 });
 

@@ -118,6 +118,21 @@ export type OperationName = ReadName | WriteName | "writeTogether" | WholeName;
 /** {@link READ_NAMES}, to look one up. */
 export const READS: ReadonlySet<string> = new Set(READ_NAMES);
 
+/** What can be made once more, though nobody knows how far it came: it only reads, or fills a cache. */
+export const REPEATABLE: ReadonlySet<string> = new Set<OperationName>([
+  ...READ_NAMES.filter((name) => name !== "keptGitPack"),
+  "updateIndex",
+  "search",
+  "searchEach",
+  "sync",
+  "syncCodes",
+  "cloneState",
+  "nameOfFile",
+  "archive",
+  "exportGit",
+  "verify",
+]);
+
 /** The workers on the side; nothing of one waits for another. */
 export const SIDES = ["search", "long", "files", "sync", "heavy"] as const;
 

@@ -9,6 +9,7 @@ import {
   type OperationName,
   READ_NAMES,
   READS,
+  REPEATABLE,
   SIDE,
   type Side,
   SIDES,
@@ -105,6 +106,7 @@ export class Lane {
       idleMs: settings.idleMs + lingerMs,
       full: (path) => unavailable(`Too much is asked of "${path}" at the moment`),
       lost: (reason, request) => unavailable(lossOf(request, reason)),
+      mayRepeat,
       unusable: (reason) => unavailable(`The worker of the repository has ended: ${reason}`),
       onUnusable,
       closed: () => unavailable("Repositories are closed"),
@@ -190,9 +192,13 @@ function resultOf(outcome: Outcome): unknown {
 /** What the end of a worker means for the job that it ran. */
 function lossOf(request: JobRequest, reason: string): string {
   const ended = `The worker of the repository has ended: ${reason}`;
-  const isRead = request.kind === "open" || request.kind === "close" ||
-    request.kind === "run" && READS.has(request.operation);
-  return isRead ? ended : `${ended}. The change may have been made: look before you repeat it`;
+  if (mayRepeat(request)) return ended;
+  return `${ended}. The change may have been made: look before you repeat it`;
+}
+
+function mayRepeat(request: JobRequest): boolean {
+  return request.kind === "open" || request.kind === "close" ||
+    request.kind === "run" && REPEATABLE.has(request.operation);
 }
 
 function unavailable(message: string): FossilError {
