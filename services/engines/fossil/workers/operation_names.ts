@@ -133,43 +133,34 @@ export const REPEATABLE: ReadonlySet<string> = new Set<OperationName>([
   "verify",
 ]);
 
-/** The workers on the side; nothing of one waits for another. */
-export const SIDES = ["search", "long", "files", "sync", "heavy"] as const;
+/**
+ * The workers on the side: those that answer in steps of a few milliseconds, those for reads that
+ * compute for longer, and those for what has no limit. Nothing of one waits for another.
+ */
+export const SIDES = ["quick", "heavy", "unlimited"] as const;
 
 export type Side = (typeof SIDES)[number];
 
 /**
- * How many workers each side has; each is started on demand. Sync has two, so that one long answer
- * does not delay the clients of other projects. Blames, and reads that kept other calls waiting, go to
- * "heavy"; one of its two workers at most has those of a repository, which remembers what it compared.
- */
-export const WORKERS_ON_THE_SIDE: Readonly<Record<Side, number>> = {
-  search: 1,
-  long: 1,
-  files: 1,
-  sync: 2,
-  heavy: 2,
-};
-
-/**
- * Operations that only read and may take long, and the worker on the side that does them. Both may
- * write the search index; SQLite's lock keeps them apart.
+ * Operations that may take long, and the worker on the side that does them. Reads that kept other
+ * calls waiting go to "heavy", imports to "unlimited". Several may write the search index; SQLite's lock
+ * keeps them apart.
  */
 export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Side>([
-  ["search", "search"],
-  ["searchEach", "search"],
-  ["updateIndex", "long"],
+  ["search", "quick"],
+  ["searchEach", "quick"],
+  ["sync", "quick"],
+  ["syncCodes", "quick"],
+  ["nameOfFile", "quick"],
   ["blame", "heavy"],
-  ["archive", "long"],
-  ["exportGit", "long"],
-  ["prepareClones", "heavy"],
-  ["gitPack", "heavy"],
-  ["unpackPush", "heavy"],
-  ["verify", "long"],
-  ["cloneState", "long"],
-  ["storeCloned", "long"],
-  ["copyUnversioned", "files"],
-  ["nameOfFile", "files"],
-  ["sync", "sync"],
-  ["syncCodes", "sync"],
+  ["archive", "heavy"],
+  ["copyUnversioned", "heavy"],
+  ["cloneState", "heavy"],
+  ["updateIndex", "unlimited"],
+  ["exportGit", "unlimited"],
+  ["prepareClones", "unlimited"],
+  ["gitPack", "unlimited"],
+  ["unpackPush", "unlimited"],
+  ["storeCloned", "unlimited"],
+  ["verify", "unlimited"],
 ]);

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { startThread, WorkerPool, type WorkerPort } from "../../../kernel/worker_pool.ts";
 import { longestFor } from "../computing_time.ts";
@@ -14,7 +15,6 @@ import {
   type Side,
   SIDES,
   WHOLE_NAMES,
-  WORKERS_ON_THE_SIDE,
   WRITE_NAMES,
 } from "./operation_names.ts";
 import { type ProcessPort, startProcess } from "../../../kernel/process_port.ts";
@@ -307,8 +307,27 @@ export interface PoolLoad {
   readonly queued: number;
 }
 
-/** Most time after which a repository on the side is closed, in milliseconds: it is needed less often. */
-const SIDE_IDLE_MS = 60_000;
+/** How a side differs from the workers to which repositories are pinned. */
+interface SideOptions {
+  readonly workers: number;
+  /** Most time after which a repository is closed, in milliseconds: it is needed less often. */
+  readonly idleMs: number;
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+/** What is heavy leaves a core to everybody else. */
+const HEAVY_WORKERS = Math.max(1, availableParallelism() - 1);
+
+const SIDE_OPTIONS: Readonly<Record<Side, SideOptions>> = {
+  quick: { workers: 1, idleMs: 30_000 },
+  heavy: { workers: HEAVY_WORKERS, idleMs: 30_000 },
+  // An import holds hundreds of megabytes, which only the end of its process gives back.
+  unlimited: { workers: 2, idleMs: 2_000 },
+};
+
+/** What workers on the side cache, in bytes: they read a thing once. */
+const SIDE_CACHES = { cacheBytes: 8 * MEBIBYTE, maxCachedBytes: 32 * MEBIBYTE };
 
 const DEFAULTS: Required<PoolOptions> = {
   workers: 2,
@@ -316,8 +335,8 @@ const DEFAULTS: Required<PoolOptions> = {
   maxOpen: 16,
   idleMs: 300_000,
   settleMs: 1000,
-  cacheBytes: 32 * 1024 * 1024,
-  maxCachedBytes: 128 * 1024 * 1024,
+  cacheBytes: 16 * MEBIBYTE,
+  maxCachedBytes: 64 * MEBIBYTE,
   timeLimits: TIME_LIMITS_MS,
   graceMs: 10_000,
   closeMs: 5000,
@@ -358,11 +377,16 @@ export class RepositoryPool {
       onUnusable,
     };
     this.#lanes = Array.from({ length: workers }, () => new Lane(laneOptions));
-    const sideSettings = { ...settings, idleMs: Math.min(settings.idleMs, SIDE_IDLE_MS) };
-    const sideOptions = { ...laneOptions, settings: sideSettings, nicer: NICER_ON_THE_SIDE };
     this.#sides = Object.fromEntries(SIDES.map((side) => {
-      const lanes = Array.from({ length: WORKERS_ON_THE_SIDE[side] }, () => new Lane(sideOptions));
-      return [side, lanes];
+      const { workers, idleMs } = SIDE_OPTIONS[side];
+      const sideSettings = {
+        ...settings,
+        idleMs: Math.min(settings.idleMs, idleMs),
+        cacheBytes: Math.min(settings.cacheBytes, SIDE_CACHES.cacheBytes),
+        maxCachedBytes: Math.min(settings.maxCachedBytes, SIDE_CACHES.maxCachedBytes),
+      };
+      const sideOptions = { ...laneOptions, settings: sideSettings, nicer: NICER_ON_THE_SIDE };
+      return [side, Array.from({ length: workers }, () => new Lane(sideOptions))];
     })) as Record<Side, Lane[]>;
   }
 
@@ -385,10 +409,18 @@ export class RepositoryPool {
    */
   async create(path: string, options: NewRepositoryOptions): Promise<PooledRepository> {
     const { cacheBytes } = this.#settings;
-    const { repository } = await this.#make(path, {}, (real) => {
-      return { kind: "create", path: real, options: { cacheBytes, ...options } };
-    });
-    return repository;
+    const real = await placeOf(path);
+    const isPinned = this.#pins.has(real);
+    const lane = this.#laneOf(real);
+    const request = { kind: "create", path: real, options: { cacheBytes, ...options } } as const;
+    try {
+      await lane.submit(real, request);
+    } catch (error) {
+      // There is no such file.
+      if (!isPinned) this.#pins.delete(real);
+      throw error;
+    }
+    return this.#handle(real, lane);
   }
 
   /**
@@ -402,11 +434,11 @@ export class RepositoryPool {
     options: ImportOptions,
     callOptions: CallOptions = {},
   ): Promise<ImportedRepository> {
+    const real = await placeOf(path);
     const wantsProgress = callOptions.onProgress !== undefined;
-    const { repository, result } = await this.#make(path, callOptions, (real) => {
-      return { kind: "import", path: real, options, wantsProgress };
-    });
-    return { repository, report: result as ImportReport };
+    const request = { kind: "import", path: real, options, wantsProgress } as const;
+    const report = await leastBusy(this.#sides.unlimited).submit(real, request, callOptions);
+    return { repository: this.#handle(real, this.#laneOf(real)), report: report as ImportReport };
   }
 
   get load(): PoolLoad {
@@ -443,24 +475,6 @@ export class RepositoryPool {
       held: this.#held,
       limits: this.#timeLimits,
     });
-  }
-
-  /** Makes a file. Forgets its name if that fails. */
-  async #make(
-    path: string,
-    callOptions: CallOptions,
-    request: (real: string) => JobRequest,
-  ): Promise<{ repository: PooledRepository; result: unknown }> {
-    const real = join(await realPath(dirname(path)), basename(path));
-    const isPinned = this.#pins.has(real);
-    const lane = this.#laneOf(real);
-    try {
-      const result = await lane.submit(real, request(real), callOptions);
-      return { repository: this.#handle(real, lane), result };
-    } catch (error) {
-      if (!isPinned) this.#pins.delete(real);
-      throw error;
-    }
   }
 
   /** The worker of a repository; a new repository gets the worker with the fewest. */
@@ -513,6 +527,11 @@ async function realPath(path: string): Promise<string> {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
     throw new FossilError("unsupported", `"${path}" does not exist`);
   }
+}
+
+/** The name of a file that is to be made. */
+async function placeOf(path: string): Promise<string> {
+  return join(await realPath(dirname(path)), basename(path));
 }
 
 function handle(door: Omit<Door, "asJson">): PooledRepository {
@@ -575,11 +594,11 @@ function operationsOf(door: Door): Record<string, unknown> {
         const submitToSide = () => choose().submit(path, job, options);
         return waiting === undefined ? submitToSide() : waiting.then(submitToSide);
       };
-      const heavy = () => sides.heavy.find((other) => other.has(path)) ?? leastBusy(sides.heavy);
-      if (side !== undefined) {
-        return submitTo(side === "heavy" ? heavy : () => leastBusy(sides[side]));
-      }
-      const move = READS.has(operation) ? () => submitTo(heavy) : null;
+      // One of them at most has what a repository was asked for, and remembers what it compared.
+      const choose = (side: Side) => () =>
+        sides[side].find((other) => other.has(path)) ?? leastBusy(sides[side]);
+      if (side !== undefined) return submitTo(choose(side));
+      const move = READS.has(operation) ? () => submitTo(choose("heavy")) : null;
       return lane.submit(path, job, options, move);
     };
     return [operation, call];
