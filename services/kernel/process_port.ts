@@ -32,6 +32,16 @@ export const WORKER_COMMAND = "run-worker";
 /** What Deno needs to find its folder and a place for temporary files. */
 const ENVIRONMENT = ["DENO_DIR", "HOME", "TMPDIR", "XDG_CACHE_HOME"];
 
+/**
+ * For glibc's allocator: what is large is given back to the system as soon as it is free, however
+ * much of it there was before, and few threads have an arena of their own (mallopt(3)).
+ */
+const ALLOCATOR = {
+  MALLOC_ARENA_MAX: "2",
+  MALLOC_MMAP_THRESHOLD_: `${128 * 1024}`,
+  MALLOC_TRIM_THRESHOLD_: `${512 * 1024}`,
+};
+
 /** How the names of the folders of sockets begin, for each moment in which a process starts. */
 const SOCKET_PREFIX = "muster-worker-";
 
@@ -275,12 +285,15 @@ function spawn(): Deno.ChildProcess {
   return new Deno.Command(ownProgram(), {
     args: Deno.build.standalone ? [WORKER_COMMAND] : treeArguments(),
     clearEnv: true,
-    env: Object.fromEntries(
-      ENVIRONMENT.flatMap((name) => {
-        const value = Deno.env.get(name);
-        return value === undefined ? [] : [[name, value]];
-      }),
-    ),
+    env: {
+      ...ALLOCATOR,
+      ...Object.fromEntries(
+        ENVIRONMENT.flatMap((name) => {
+          const value = Deno.env.get(name);
+          return value === undefined ? [] : [[name, value]];
+        }),
+      ),
+    },
     stdin: "piped",
     stdout: "piped",
     stderr: "inherit",

@@ -293,15 +293,9 @@ export type PooledRepository = Operations & {
   close(): Promise<void>;
 };
 
-/** A repository that was made from a file. */
-export interface ImportedRepository {
-  readonly repository: PooledRepository;
-  readonly report: ImportReport;
-}
-
 /** The current load of a pool. */
 export interface PoolLoad {
-  /** Repositories opened since the pool was created. */
+  /** Repositories that were opened, and not closed by a caller. */
   readonly repositories: number;
   readonly running: number;
   readonly queued: number;
@@ -327,7 +321,14 @@ const SIDE_OPTIONS: Readonly<Record<Side, SideOptions>> = {
 };
 
 /** What workers on the side cache, in bytes: they read a thing once. */
-const SIDE_CACHES = { cacheBytes: 8 * MEBIBYTE, maxCachedBytes: 32 * MEBIBYTE };
+const SIDE_CACHES = {
+  cacheBytes: 8 * MEBIBYTE,
+  maxCachedBytes: 32 * MEBIBYTE,
+  sqliteBytes: 6 * MEBIBYTE,
+};
+
+/** Bytes that SQLite may use in each process of a pool, about. */
+const SQLITE_BYTES = 12 * MEBIBYTE;
 
 const DEFAULTS: Required<PoolOptions> = {
   workers: 2,
@@ -337,6 +338,7 @@ const DEFAULTS: Required<PoolOptions> = {
   settleMs: 1000,
   cacheBytes: 16 * MEBIBYTE,
   maxCachedBytes: 64 * MEBIBYTE,
+  sqliteBytes: null,
   timeLimits: TIME_LIMITS_MS,
   graceMs: 10_000,
   closeMs: 5000,
@@ -384,6 +386,7 @@ export class RepositoryPool {
         idleMs: Math.min(settings.idleMs, idleMs),
         cacheBytes: Math.min(settings.cacheBytes, SIDE_CACHES.cacheBytes),
         maxCachedBytes: Math.min(settings.maxCachedBytes, SIDE_CACHES.maxCachedBytes),
+        sqliteBytes: settings.sqliteBytes === null ? null : SIDE_CACHES.sqliteBytes,
       };
       const sideOptions = { ...laneOptions, settings: sideSettings, nicer: NICER_ON_THE_SIDE };
       return [side, Array.from({ length: workers }, () => new Lane(sideOptions))];
@@ -397,9 +400,8 @@ export class RepositoryPool {
    */
   async open(path: string, options?: CallOptions): Promise<PooledRepository> {
     const real = await realPath(path);
-    const lane = this.#laneOf(real);
-    await lane.submit(real, { kind: "open", path: real }, options);
-    return this.#handle(real, lane);
+    await this.#laneOf(real).submit(real, { kind: "open", path: real }, options);
+    return this.#handle(real);
   }
 
   /**
@@ -410,17 +412,15 @@ export class RepositoryPool {
   async create(path: string, options: NewRepositoryOptions): Promise<PooledRepository> {
     const { cacheBytes } = this.#settings;
     const real = await placeOf(path);
-    const isPinned = this.#pins.has(real);
-    const lane = this.#laneOf(real);
     const request = { kind: "create", path: real, options: { cacheBytes, ...options } } as const;
+    const lane = this.#laneOf(real);
     try {
       await lane.submit(real, request);
     } catch (error) {
-      // There is no such file.
-      if (!isPinned) this.#pins.delete(real);
+      this.#unpin(real, lane);
       throw error;
     }
-    return this.#handle(real, lane);
+    return this.#handle(real);
   }
 
   /**
@@ -433,12 +433,12 @@ export class RepositoryPool {
     path: string,
     options: ImportOptions,
     callOptions: CallOptions = {},
-  ): Promise<ImportedRepository> {
+  ): Promise<ImportReport> {
     const real = await placeOf(path);
     const wantsProgress = callOptions.onProgress !== undefined;
     const request = { kind: "import", path: real, options, wantsProgress } as const;
-    const report = await leastBusy(this.#sides.unlimited).submit(real, request, callOptions);
-    return { repository: this.#handle(real, this.#laneOf(real)), report: report as ImportReport };
+    const lane = leastBusy(this.#sides.unlimited);
+    return await lane.submit(real, request, callOptions) as ImportReport;
   }
 
   get load(): PoolLoad {
@@ -467,14 +467,20 @@ export class RepositoryPool {
     return [...this.#lanes, ...Object.values(this.#sides).flat()];
   }
 
-  #handle(path: string, lane: Lane): PooledRepository {
+  #handle(path: string): PooledRepository {
     return handle({
       path,
-      lane,
+      lane: () => this.#laneOf(path),
+      unpin: (lane) => this.#unpin(path, lane),
       sides: this.#sides,
       held: this.#held,
       limits: this.#timeLimits,
     });
+  }
+
+  /** Lets a repository that is closed go to another worker. */
+  #unpin(path: string, lane: Lane): void {
+    if (!lane.has(path)) this.#pins.delete(path);
   }
 
   /** The worker of a repository; a new repository gets the worker with the fewest. */
@@ -500,16 +506,17 @@ function startRepositoryThread(): WorkerPort {
 const PROCESS_BYTES = 2 * 1024 * 1024 * 1024;
 
 /**
- * Starts workers of a {@linkcode RepositoryPool} as processes, which can read and write nothing but the
- * files in one folder. A process that crashes, or needs too much memory, ends alone.
+ * Has the workers of a {@linkcode RepositoryPool} run as processes, which can read and write nothing but
+ * the files in one folder. A process that crashes, or needs too much memory, ends alone.
  *
  * @param memoryBytes what each may have; two gigabytes, if absent
+ * @returns options of the pool
  */
 export function repositoryProcesses(
   folder: string,
   memoryBytes: number = PROCESS_BYTES,
-): (nicer: number | null) => ProcessPort {
-  return (nicer) =>
+): { startWorker: (nicer: number | null) => ProcessPort; sqliteBytes: number } {
+  const startWorker = (nicer: number | null) =>
     startProcess({
       worker: WORKER,
       read: [folder],
@@ -517,6 +524,7 @@ export function repositoryProcesses(
       memoryBytes,
       ...nicer === null ? {} : { nicer },
     });
+  return { startWorker, sqliteBytes: SQLITE_BYTES };
 }
 
 /** One name per file, so that no two workers open one. */
@@ -535,7 +543,7 @@ async function placeOf(path: string): Promise<string> {
 }
 
 function handle(door: Omit<Door, "asJson">): PooledRepository {
-  const { path, lane, sides, held } = door;
+  const { path, sides, held } = door;
   const closeSides = () =>
     Promise.all(Object.values(sides).flat().map((side) => side.forget(path)));
   return Object.freeze({
@@ -545,7 +553,7 @@ function handle(door: Omit<Door, "asJson">): PooledRepository {
     backUp: async (target: string, options?: CallOptions) => {
       // The copy may be made only while nothing else of this process has the file open.
       const copying = closeSides()
-        .then(() => lane.submit(path, { kind: "backup", path, target }, options));
+        .then(() => door.lane().submit(path, { kind: "backup", path, target }, options));
       const ended = copying.catch(() => {}).finally(() => {
         if (held.get(path) === ended) held.delete(path);
       });
@@ -553,7 +561,9 @@ function handle(door: Omit<Door, "asJson">): PooledRepository {
       await copying;
     },
     close: async () => {
+      const lane = door.lane();
       await lane.submit(path, { kind: "close", path });
+      door.unpin(lane);
       // After the calls that moved there from the lane.
       await closeSides();
     },
@@ -563,7 +573,10 @@ function handle(door: Omit<Door, "asJson">): PooledRepository {
 /** The context of a repository's methods. */
 interface Door {
   readonly path: string;
-  readonly lane: Lane;
+  /** The worker to which it is pinned. */
+  lane(): Lane;
+  /** Call this when it has closed the file. */
+  unpin(lane: Lane): void;
   readonly sides: Readonly<Record<Side, readonly Lane[]>>;
   /** What calls on the side wait for, by path. */
   readonly held: Map<string, Promise<unknown>>;
@@ -580,7 +593,7 @@ function leastBusy(lanes: readonly Lane[]): Lane {
 
 /** One method per operation; `limits.ts` has their types. */
 function operationsOf(door: Door): Record<string, unknown> {
-  const { path, lane, sides, held, limits, asJson } = door;
+  const { path, sides, held, limits, asJson } = door;
   const names = Object.keys(limits) as OperationName[];
   return Object.fromEntries(names.map((operation) => {
     const call = (input: unknown, options?: CallOptions) => {
@@ -599,7 +612,7 @@ function operationsOf(door: Door): Record<string, unknown> {
         sides[side].find((other) => other.has(path)) ?? leastBusy(sides[side]);
       if (side !== undefined) return submitTo(choose(side));
       const move = READS.has(operation) ? () => submitTo(choose("heavy")) : null;
-      return lane.submit(path, job, options, move);
+      return door.lane().submit(path, job, options, move);
     };
     return [operation, call];
   }));
