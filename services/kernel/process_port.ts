@@ -3,7 +3,7 @@ import { getPriority, setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Unavailable } from "./errors.ts";
-import { PROCESS_END, type ProcessAddress, type ProcessSetup } from "./serve_process.ts";
+import { CONTROL, PROCESS_END, type ProcessAddress, type ProcessSetup } from "./serve_process.ts";
 import { NICER, NICEST } from "./thread_priority.ts";
 import { ownProgram } from "./version.ts";
 import { encodeMessage, messagesOf, sendMessage, type Wire } from "./wire.ts";
@@ -139,6 +139,10 @@ export class ProcessPort implements WorkerPort {
 
   cancel(call: number): void {
     this.#tell(String(call));
+  }
+
+  pause(isPaused: boolean): void {
+    this.#tell(isPaused ? CONTROL.pause : CONTROL.resume);
   }
 
   terminate(): void {

@@ -7,7 +7,10 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import v8 from "node:v8";
 
-/** The first line on standard input. Each other line is the number of a call that is cancelled. */
+/**
+ * The first line on standard input. Each other line is the number of a call that is cancelled, or a
+ * word of {@linkcode CONTROL}.
+ */
 export interface ProcessSetup {
   /** The address of a module that calls `serveCalls`, from this one. */
   readonly worker: string;
@@ -34,11 +37,17 @@ export interface ToProcessWorker {
   readonly kind: "connect";
   readonly address: ProcessAddress;
   readonly secret: string;
-  /** Two Int32: the number of the call that is to end, and that of the call that runs, or 0. */
+  /**
+   * Three Int32: the number of the call that is to end, that of the call that runs, or 0, and whether
+   * calls stand still.
+   */
   readonly shared: SharedArrayBuffer;
   /** Whether to tell the processor time of calls. */
   readonly measures: boolean;
 }
+
+/** Whether calls stand still. */
+export const CONTROL = { pause: "pause", resume: "resume" } as const;
 
 /** Why the process ended itself: its exit code. */
 export const PROCESS_END = { broken: 1, memory: 4, time: 5 } as const;
@@ -73,7 +82,7 @@ export async function serveProcess(): Promise<never> {
   if (first.done === true) Deno.exit(PROCESS_END.broken);
   const setup: ProcessSetup = JSON.parse(first.value);
   for (const flag of MEMORY_FLAGS) v8.setFlagsFromString(flag);
-  const shared = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  const shared = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT));
   const worker = startWorker(setup);
   worker.onmessage = () => {
     for (const name of ALL) Deno.permissions.revokeSync({ name });
@@ -84,7 +93,12 @@ export async function serveProcess(): Promise<never> {
     watch(setup, () => Atomics.load(shared, 1));
     giveSigns(setup);
   };
-  for await (const line of lines) Atomics.store(shared, 0, Number(line));
+  for await (const line of lines) {
+    if (line === CONTROL.pause) Atomics.store(shared, 2, 1);
+    else if (line === CONTROL.resume) Atomics.store(shared, 2, 0);
+    else Atomics.store(shared, 0, Number(line));
+    Atomics.notify(shared, 2);
+  }
   Deno.exit(0);
 }
 

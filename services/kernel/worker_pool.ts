@@ -1,5 +1,6 @@
 import process from "node:process";
 import { Unavailable } from "./errors.ts";
+import type { Pausable, Turns } from "./turns.ts";
 import { BoundedQueue, type BoundedQueueOptions } from "./bounded_queue.ts";
 
 /** What is used of a worker, which calls `serveCalls`. A process can be one, too. */
@@ -10,6 +11,8 @@ export interface WorkerPort
    * its own processor time.
    */
   cancel?(call: number): void;
+  /** Has its call stand still, or go on, at its next look. Only a process has this. */
+  pause?(isPaused: boolean): void;
   /** Once it has ended: whether it has got the last message; absent for yes. */
   readonly hasReceived?: boolean;
   /** Once it has ended: whether it has used more than it may; absent for no. */
@@ -61,6 +64,8 @@ interface WorkerPoolOptions<Request> {
   readonly startMs?: number;
   /** After what time without calls a worker ends, in milliseconds; never, if absent. */
   readonly idleMs?: number;
+  /** Where calls of processes take turns with those of other pools; absent if they need not. */
+  readonly turns?: Turns | undefined;
   /** Whether a cancelled call ends its worker, which cannot look whether it is cancelled. */
   readonly cancelEnds?: boolean;
   /** Why a call is not made: too many wait. */
@@ -127,6 +132,8 @@ interface RunningCall<Request, Answer> {
   /** The processor time when it began. */
   readonly computed: number;
   cancelLimit: () => void;
+  /** Null if it takes no turns. */
+  readonly turn: Disposable | null;
   /** Ends the patience of those that wait; null while there are none. */
   patience: ReturnType<typeof setTimeout> | null;
   /** Whether it is cancelled so that it moves. */
@@ -351,12 +358,18 @@ export class WorkerPool<Request, Answer> {
       since: this.#now(),
       computed: this.#options.computed?.() ?? 0,
       cancelLimit: NOTHING,
+      turn: this.#turnOf(worker.port),
       patience: null,
       isMoving: false,
     };
     worker.running = running;
     if (limitMs !== null) this.#limit(worker, running, { limitMs, afterMs: limitMs });
     return true;
+  }
+
+  #turnOf(port: WorkerPort): Disposable | null {
+    const { turns } = this.#options;
+    return turns === undefined || !canPause(port) ? null : turns.begin(port);
   }
 
   /** Ends the worker of a call that has used its time; looks again later if it has not. */
@@ -543,6 +556,7 @@ export class WorkerPool<Request, Answer> {
     if (running === null) return null;
     const { call, patience } = running;
     running.cancelLimit();
+    running.turn?.[Symbol.dispose]();
     if (patience !== null) clearTimeout(patience);
     call.signal?.removeEventListener("abort", call.onAbort);
     this.#options.onRan?.(call.key, computed ?? this.#usedBy(running));
@@ -552,6 +566,10 @@ export class WorkerPool<Request, Answer> {
   #refuseAll(error: Error): void {
     for (const call of this.#waiting.clear()) reject(call, error);
   }
+}
+
+function canPause(port: WorkerPort): port is WorkerPort & Pausable {
+  return port.pause !== undefined;
 }
 
 function cancelRunning(

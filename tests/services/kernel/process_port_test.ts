@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
-import { type ProcessOptions, startProcess } from "../../../services/kernel/process_port.ts";
+import {
+  type ProcessOptions,
+  type ProcessPort,
+  startProcess,
+} from "../../../services/kernel/process_port.ts";
 import { WorkerPool } from "../../../services/kernel/worker_pool.ts";
 import { withFolder } from "../../support/temporary.ts";
+import { asked, until } from "../../support/until.ts";
 import { goneProcess } from "../../support/worker_processes.ts";
 import type { TestRequest } from "./calls_worker.ts";
 
@@ -9,18 +14,24 @@ const MEGABYTE = 1024 * 1024;
 
 /** Runs a test with a pool of one process. */
 async function withProcess(
-  { mayRepeat, ...options }: Partial<ProcessOptions> & { readonly mayRepeat?: () => boolean },
+  { mayRepeat, onStart = () => {}, ...options }: Partial<ProcessOptions> & {
+    readonly mayRepeat?: () => boolean;
+    readonly onStart?: (port: ProcessPort) => void;
+  },
   test: (call: WorkerPool<TestRequest, unknown>["call"]) => Promise<void>,
 ): Promise<void> {
   const pool = new WorkerPool<TestRequest, unknown>({
-    start: () =>
-      startProcess({
+    start: () => {
+      const port = startProcess({
         worker: new URL("./calls_worker.ts", import.meta.url),
         read: [],
         write: [],
         memoryBytes: 1000 * MEGABYTE,
         ...options,
-      }),
+      });
+      onStart(port);
+      return port;
+    },
     setup: 10,
     ...mayRepeat === undefined ? {} : { mayRepeat },
     full: () => new RangeError("full"),
@@ -144,6 +155,38 @@ Deno.test("a call is made again that a killed process had, if it only reads, or 
   const options = { memoryBytes: 250 * MEGABYTE, mayRepeat: () => true };
   await withProcess(options, async (call) => {
     await assert.rejects(call(["hoard", 0]), /lost: It needed more memory than it may have/);
+  });
+});
+
+Deno.test("a call stands still while it is not its turn, and is cancelled all the same", async () => {
+  const ports: ProcessPort[] = [];
+  const onStart = (port: ProcessPort) => ports.push(port);
+  await withProcess({ onStart }, async (call) => {
+    await call(["add", 1]);
+    const [port] = ports;
+    assert.ok(port !== undefined);
+    let looks = 0;
+    const looked = (at: number) => until(() => looks >= at);
+    const gone = new AbortController();
+    const { signal } = gone;
+    const ticks = call(["tick", 0], { signal, onProgress: () => looks++ });
+    const ended = assert.rejects(ticks, { name: "AbortError" });
+    await looked(2);
+    port.pause(true);
+    let before = -1;
+    const standsStill = () => {
+      const isSame = looks === before;
+      before = looks;
+      return Promise.resolve(isSame);
+    };
+    await asked(standsStill, (isSame) => isSame);
+    port.pause(false);
+    await looked(before + 2);
+    port.pause(true);
+    gone.abort();
+    await ended;
+    port.pause(false);
+    assert.equal(await call(["add", 1]), 11);
   });
 });
 

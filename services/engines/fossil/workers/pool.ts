@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { Turns } from "../../../kernel/turns.ts";
 import { startThread, WorkerPool, type WorkerPort } from "../../../kernel/worker_pool.ts";
 import { longestFor } from "../computing_time.ts";
 import { FossilError } from "../error.ts";
@@ -58,6 +59,8 @@ interface LaneOptions {
    * back its memory.
    */
   readonly lingerMs: number;
+  /** Where its jobs take turns with those of other lanes. */
+  readonly turns?: Turns;
   /** Called when a worker is terminated because a call has not ended in time. */
   readonly onStuck?: (call: StuckCall) => void;
   /** Called with the reason when no worker can start: at most once a minute. */
@@ -109,6 +112,7 @@ export class Lane {
       mayRepeat,
       unusable: (reason) => unavailable(`The worker of the repository has ended: ${reason}`),
       onUnusable,
+      turns: options.turns,
       closed: () => unavailable("Repositories are closed"),
       onStuck: (request, path, ms) => {
         const operation = request.kind === "run" ? request.operation : request.kind;
@@ -310,7 +314,7 @@ interface SideOptions {
 
 const MEBIBYTE = 1024 * 1024;
 
-/** What is heavy leaves a core to everybody else. */
+/** How much that is heavy goes on at a time: it leaves a core to everybody else. */
 const HEAVY_WORKERS = Math.max(1, availableParallelism() - 1);
 
 const SIDE_OPTIONS: Readonly<Record<Side, SideOptions>> = {
@@ -379,6 +383,7 @@ export class RepositoryPool {
       onUnusable,
     };
     this.#lanes = Array.from({ length: workers }, () => new Lane(laneOptions));
+    const turns = new Turns({ most: HEAVY_WORKERS });
     this.#sides = Object.fromEntries(SIDES.map((side) => {
       const { workers, idleMs } = SIDE_OPTIONS[side];
       const sideSettings = {
@@ -388,7 +393,12 @@ export class RepositoryPool {
         maxCachedBytes: Math.min(settings.maxCachedBytes, SIDE_CACHES.maxCachedBytes),
         sqliteBytes: settings.sqliteBytes === null ? null : SIDE_CACHES.sqliteBytes,
       };
-      const sideOptions = { ...laneOptions, settings: sideSettings, nicer: NICER_ON_THE_SIDE };
+      const sideOptions = {
+        ...laneOptions,
+        settings: sideSettings,
+        nicer: NICER_ON_THE_SIDE,
+        ...side === "quick" ? {} : { turns },
+      };
       return [side, Array.from({ length: workers }, () => new Lane(sideOptions))];
     })) as Record<Side, Lane[]>;
   }
