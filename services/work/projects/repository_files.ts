@@ -241,7 +241,7 @@ export class RepositoryFiles {
     const draft = join(this.folder, `${project.slug}.import`);
     await translated(() => removeFiles(draft));
     try {
-      const { repository, report } = await translated(() =>
+      const report = await translated(() =>
         this.#pool.import(draft, {
           create: { admin: REPOSITORY_ADMIN, projectName: project.name },
           source: source.path,
@@ -250,7 +250,6 @@ export class RepositoryFiles {
           throw refusedSource(error, source) ?? error;
         })
       );
-      await repository.close();
       await mayReplace();
       const path = this.pathOf(project);
       await this.whileClosed(project, () =>

@@ -2,7 +2,6 @@
 export { importGitStream, type ImportOptions, type ImportReport } from "./import.ts";
 export type {
   CallOptions,
-  ImportedRepository,
   JsonOperations,
   Operations,
   PooledRepository,

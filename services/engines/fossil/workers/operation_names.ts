@@ -58,6 +58,7 @@ export const READ_NAMES = [
   "gitNegotiation",
   "keptGitPack",
   "gitSizes",
+  "gitCommits",
 ] as const;
 
 /** Writes, which have a generous limit. */
@@ -106,6 +107,7 @@ export const WHOLE_NAMES = [
   "gitPack",
   "unpackPush",
   "receivePush",
+  "receiveLongPush",
   "verify",
   "rebuild",
 ] as const;
@@ -118,43 +120,57 @@ export type OperationName = ReadName | WriteName | "writeTogether" | WholeName;
 /** {@link READ_NAMES}, to look one up. */
 export const READS: ReadonlySet<string> = new Set(READ_NAMES);
 
-/** The workers on the side; nothing of one waits for another. */
-export const SIDES = ["search", "long", "files", "sync", "heavy"] as const;
+/** What can be made once more, though nobody knows how far it came: it only reads, or fills a cache. */
+export const REPEATABLE: ReadonlySet<string> = new Set<OperationName>([
+  ...READ_NAMES.filter((name) => name !== "keptGitPack"),
+  "updateIndex",
+  "search",
+  "searchEach",
+  "sync",
+  "syncCodes",
+  "cloneState",
+  "nameOfFile",
+  "archive",
+  "exportGit",
+  "verify",
+]);
+
+/**
+ * The workers on the side: those that answer in steps of a few milliseconds, those for reads that
+ * compute for longer, and those for what has no limit; "stores" write what takes long, while their
+ * project's turn lasts. Nothing of one waits for another.
+ */
+export const SIDES = ["quick", "heavy", "unlimited", "imports", "stores"] as const;
 
 export type Side = (typeof SIDES)[number];
 
 /**
- * How many workers each side has; each is started on demand. Sync has two, so that one long answer
- * does not delay the clients of other projects. Blames, and reads that kept other calls waiting, go to
- * "heavy"; one of its two workers at most has those of a repository, which remembers what it compared.
- */
-export const WORKERS_ON_THE_SIDE: Readonly<Record<Side, number>> = {
-  search: 1,
-  long: 1,
-  files: 1,
-  sync: 2,
-  heavy: 2,
-};
-
-/**
- * Operations that only read and may take long, and the worker on the side that does them. Both may
- * write the search index; SQLite's lock keeps them apart.
+ * Operations that may take long, and the worker on the side that does them. Reads that kept other
+ * calls waiting go to "heavy", imports to workers of their own. Several may write the search index;
+ * SQLite's lock keeps them apart, and a long push from the repository's own worker.
  */
 export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Side>([
-  ["search", "search"],
-  ["searchEach", "search"],
-  ["updateIndex", "long"],
+  ["search", "quick"],
+  ["searchEach", "quick"],
+  ["sync", "quick"],
+  ["syncCodes", "quick"],
+  ["nameOfFile", "quick"],
   ["blame", "heavy"],
-  ["archive", "long"],
-  ["exportGit", "long"],
-  ["prepareClones", "heavy"],
-  ["gitPack", "heavy"],
-  ["unpackPush", "heavy"],
-  ["verify", "long"],
-  ["cloneState", "long"],
-  ["storeCloned", "long"],
-  ["copyUnversioned", "files"],
-  ["nameOfFile", "files"],
-  ["sync", "sync"],
-  ["syncCodes", "sync"],
+  ["archive", "heavy"],
+  ["copyUnversioned", "heavy"],
+  ["cloneState", "heavy"],
+  ["updateIndex", "unlimited"],
+  ["exportGit", "unlimited"],
+  ["prepareClones", "unlimited"],
+  ["gitPack", "unlimited"],
+  ["unpackPush", "quick"],
+  ["receiveLongPush", "stores"],
+  ["storeCloned", "unlimited"],
+  ["verify", "unlimited"],
+]);
+
+/** Where operations go on, from their beginning, once they have kept others waiting. */
+export const NEXT_SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Side>([
+  ...READ_NAMES.map((name) => [name, "heavy"] as const),
+  ["unpackPush", "unlimited"],
 ]);

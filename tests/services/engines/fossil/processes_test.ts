@@ -28,13 +28,13 @@ async function withPair(
 ): Promise<void> {
   await withFolder(async (folder) => {
     const pids: number[] = [];
-    const start = repositoryProcesses(folder, memoryBytes);
+    const processes = repositoryProcesses(folder, memoryBytes);
     const startWorker = (nicer: number | null) => {
-      const port = start(nicer);
+      const port = processes.startWorker(nicer);
       pids.push(port.pid);
       return port;
     };
-    const pool = new RepositoryPool({ ...options, workers: 2, startWorker });
+    const pool = new RepositoryPool({ ...options, ...processes, workers: 2, startWorker });
     try {
       const create = (name: string) =>
         pool.create(join(folder, `${name}.fossil`), { admin: "alice", date: DATE });
@@ -130,7 +130,7 @@ Deno.test("a process reads and writes repositories in its folder alone", async (
 
 Deno.test("a process imports a file that its last writer left in any journal mode", async () => {
   await withFolder(async (folder) => {
-    const pool = new RepositoryPool({ startWorker: repositoryProcesses(folder) });
+    const pool = new RepositoryPool(repositoryProcesses(folder));
     try {
       for (const mode of ["WAL", "DELETE"]) {
         const path = join(folder, `${mode}.source`);
@@ -139,7 +139,9 @@ Deno.test("a process imports a file that its last writer left in any journal mod
         source.close();
         const create = { admin: "alice", date: DATE };
         const options = { format: "fossil", source: path, create } as const;
-        const { repository } = await pool.import(join(folder, `${mode}.fossil`), options);
+        const target = join(folder, `${mode}.fossil`);
+        await pool.import(target, options);
+        const repository = await pool.open(target);
         assert.equal((await repository.timeline({})).total, 1);
       }
     } finally {

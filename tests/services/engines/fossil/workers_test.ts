@@ -75,7 +75,8 @@ Deno.test("an imported file has no free pages, and leaves no other files", THORO
     const create = { admin: "alice" };
     const dead = `${path}.muster-draft-0123456789abcdef`;
     await Deno.writeTextFile(dead, "left by a process that died");
-    const { repository } = await pool.import(path, { create, ...source });
+    await pool.import(path, { create, ...source });
+    const repository = await pool.open(path);
     assert.equal((await repository.timeline({})).total, 30);
     await repository.close();
     {
