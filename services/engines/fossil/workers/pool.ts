@@ -11,7 +11,6 @@ import {
   NEXT_SIDE,
   type OperationName,
   READ_NAMES,
-  READS,
   REPEATABLE,
   SIDE,
   type Side,
