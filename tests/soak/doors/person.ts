@@ -35,6 +35,14 @@ export interface PersonParts {
   readonly api: Client;
 }
 
+interface ReviewShown {
+  readonly id: number;
+  readonly workspace: string | null;
+}
+
+/** What is in a workspace is merged by its merge. */
+const isPlain = (ref: string) => !ref.startsWith(WORKSPACES);
+
 type Deed = readonly [name: string, run: () => Promise<boolean>];
 
 /** Someone with a clone of each kind, and a token. */
@@ -45,6 +53,8 @@ export class Person {
   readonly #fossil: FossilClient;
   readonly #checkout: string;
   readonly #api: Client;
+  /** Who approves the reviews of this one. */
+  approver: Person | null = null;
   /** Own workspaces that are open, by their names. */
   readonly #workspaces = new Set<string>();
 
@@ -168,7 +178,7 @@ export class Person {
     }));
   }
 
-  async #pickBranch(isWanted = (ref: string) => !ref.startsWith(WORKSPACES)): Promise<string> {
+  async #pickBranch(isWanted = isPlain): Promise<string> {
     const refs = await this.#fetch();
     const branches = [...refs.keys()].filter((ref) => ref.startsWith(HEADS) && isWanted(ref));
     const ref = branches.includes(MAIN) && this.#shared.random.below(2) === 0
@@ -278,14 +288,15 @@ export class Person {
     return false;
   }
 
-  #others(except: string): string[] {
-    return [...this.#shared.seen.refs].filter(([ref]) => ref.startsWith(HEADS) && ref !== except)
+  #others(except: string, isWanted: (ref: string) => boolean): string[] {
+    return [...this.#shared.seen.refs]
+      .filter(([ref]) => ref.startsWith(HEADS) && ref !== except && isWanted(ref))
       .map(([, object]) => object);
   }
 
   async #merge(): Promise<boolean> {
     const ref = await this.#pickBranch();
-    const others = this.#others(ref);
+    const others = this.#others(ref, isPlain);
     if (ref === "" || others.length === 0) return false;
     if (!await this.#mergeInto([this.#shared.random.pick(others)])) return false;
     return await this.#push(`HEAD:${ref}`);
@@ -293,7 +304,7 @@ export class Person {
 
   async #octopus(): Promise<boolean> {
     const ref = await this.#pickBranch();
-    const others = new Set(this.#shared.random.shuffle(this.#others(ref)).slice(0, 3));
+    const others = new Set(this.#shared.random.shuffle(this.#others(ref, isPlain)).slice(0, 3));
     if (ref === "" || others.size < 2 || !await this.#mergeInto([...others])) return false;
     return await this.#push(`HEAD:${ref}`);
   }
@@ -301,7 +312,7 @@ export class Person {
   async #fastForward(): Promise<boolean> {
     const ref = await this.#pickBranch();
     const own = await this.#head();
-    for (const other of this.#shared.random.shuffle(this.#others(ref))) {
+    for (const other of this.#shared.random.shuffle(this.#others(ref, isPlain))) {
       const { code } = await this.#git.run("merge-base", "--is-ancestor", own, other);
       if (ref !== "" && code === 0 && other !== own) return await this.#push(`${other}:${ref}`);
     }
@@ -417,9 +428,10 @@ export class Person {
       await this.#push(`HEAD:refs/for/trunk/${topic}`);
     }
     if (random.below(4) === 0) return true;
-    if (await this.#call(`POST ${API}/workspaces/${topic}/merge`, {})) {
-      this.#workspaces.delete(topic);
-    }
+    const { reviews } = await this.#api.get<{ reviews: ReviewShown[] }>(`${API}/reviews`);
+    const { id } = reviews.find(({ workspace }) => workspace === topic)!;
+    await this.approver!.#call(`POST ${API}/reviews/${id}/approve`, {});
+    if (await this.#call(`POST ${API}/reviews/${id}/merge`, {})) this.#workspaces.delete(topic);
     return true;
   }
 
@@ -559,15 +571,27 @@ export class Person {
   }
 
   async #amend(): Promise<boolean> {
-    return await this.#update() &&
-      await this.#try("amend", "current", "--comment", this.#shared.files.name("amended "));
+    if (!await this.#update()) return false;
+    const own = await this.#fossil.fossil([
+      "sql",
+      "-R",
+      this.#fossil.path("work.fossil"),
+      `SELECT uuid FROM event JOIN blob ON objid=rid WHERE user='${this.name}' AND type='ci'
+        AND NOT EXISTS(SELECT 1 FROM tagxref
+          WHERE tagxref.rid=blob.rid AND tagid=8 AND value LIKE 'workspace/%') ORDER BY uuid`,
+    ]);
+    const checkins = own.match(/[0-9a-f]{40,}/g) ?? [];
+    if (checkins.length === 0) return false;
+    const comment = this.#shared.files.name("amended ");
+    const checkin = this.#shared.random.pick(checkins);
+    return await this.#try("amend", checkin, "--comment", comment) && await this.#try("sync");
   }
 
   async #close(): Promise<boolean> {
     if (!await this.#update()) return false;
     const { stdout } = await this.#fossil.run(["branch", "current"], this.#checkout);
-    return stdout.trim() !== "trunk" && this.#shared.random.below(2) === 0 &&
-      await this.#try("amend", "current", "--close");
+    if (stdout.trim() === "trunk") return false;
+    return await this.#try("amend", "current", "--close") && await this.#try("sync");
   }
 
   /** Commits beside the tip of a branch. */

@@ -64,6 +64,9 @@ export async function workAtBothDoors(operations: number, seed: number): Promise
         );
       }
       const [first, token] = [people[0]!, tokens[0]!];
+      for (const [index, person] of people.entries()) {
+        person.approver = people[(index + 1) % people.length]!;
+      }
       await first.begin();
       for (let step = 0; step < operations; step++) await random.pick(people).workAtRandom();
       const account = { name: first.name, token };
