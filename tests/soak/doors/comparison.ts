@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { hexOf, nameOfObject } from "../../../services/engines/git/mod.ts";
+import { unwrapped } from "../../../services/engines/fossil/git/wrapped.ts";
 import type { Clone, GitClient } from "../../support/git_client.ts";
 import type { Program } from "../../support/program.ts";
 import type { FossilClient } from "../../support/sync.ts";
@@ -109,7 +110,7 @@ async function filesOfFossil(fossil: FossilClient, file: string): Promise<Map<st
     const [hash = "", hex = ""] of await ask(
       "SELECT uuid || '|' || hex(content(uuid)) FROM blob WHERE rid IN (SELECT fid FROM mlink)",
     )
-  ) blobs.set(hash, hexOf(nameOfObject("blob", Buffer.from(hex, "hex"))));
+  ) blobs.set(hash, hexOf(nameOfObject("blob", unwrapped(Buffer.from(hex, "hex")))));
   const checkins = new Map<string, string[]>();
   for (
     const [checkin = "", mode = "", hash = "", path = ""] of await ask(

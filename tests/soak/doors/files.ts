@@ -5,8 +5,8 @@ import type { Random } from "../../services/engines/fossil/support/random.ts";
 /** A file of this many lines is worth a delta. */
 const MOST_LINES = 200;
 const MOST_BYTES = 5000;
-/** What a check-in of Fossil looks like. */
-const ARTIFACT = `C A\\sfile\\sthat\\slooks\\slike\\sa\\scheck-in
+/** What a check-in of Fossil looks like behind its first card. */
+const ARTIFACT = `
 D 2026-11-28T00:00:00.000
 U eve
 W 5
@@ -19,7 +19,7 @@ Z 00000000000000000000000000000000
 export class RandomFiles {
   readonly #random: Random;
   /** Every content that a file had: files return to what others were. */
-  readonly #past: Uint8Array[] = [new Uint8Array(0), new TextEncoder().encode(ARTIFACT)];
+  readonly #past: Uint8Array[] = [new Uint8Array(0)];
   #count = 0;
 
   constructor(random: Random) {
@@ -52,8 +52,9 @@ export class RandomFiles {
   }
 
   /** A content: like another one, what a file once was, or bytes. */
-  content(like: Uint8Array = new Uint8Array(0)): Uint8Array {
-    const choice = this.#random.below(8);
+  content(like: Uint8Array = new Uint8Array(0), hasArtifacts = false): Uint8Array {
+    const choice = this.#random.below(9);
+    if (choice === 8 && hasArtifacts) return new TextEncoder().encode(this.name("C ") + ARTIFACT);
     if (choice < 2) return this.#random.pick(this.#past);
     const content = choice === 2 ? this.#bytes() : this.#edited(like);
     this.#past.push(content);
@@ -68,8 +69,9 @@ export class RandomFiles {
   }
 
   #edited(like: Uint8Array): Uint8Array {
-    const isText = like.length > 0 && !like.includes(0);
-    const lines = isText ? new TextDecoder().decode(like).split("\n") : Array.from(
+    const text = new TextDecoder().decode(like);
+    const isText = like.length > 0 && !like.includes(0) && !text.endsWith(ARTIFACT);
+    const lines = isText ? text.split("\n") : Array.from(
       { length: 1 + this.#random.below(MOST_LINES) },
       (_, line) => `line ${line} of the first version`,
     );
@@ -82,13 +84,20 @@ export class RandomFiles {
     Deno.writeFileSync(join(folder, path), content);
   }
 
-  /** Edits or adds a file; returns its path. */
-  edit(folder: string): { readonly path: string; readonly isNew: boolean } {
+  /**
+   * Edits or adds a file; returns its path.
+   *
+   * @param options.hasArtifacts whether it may look like an artifact of Fossil, which takes none for a file
+   */
+  edit(
+    folder: string,
+    { hasArtifacts = true } = {},
+  ): { readonly path: string; readonly isNew: boolean } {
     const paths = this.list(folder).filter((path) => Deno.lstatSync(join(folder, path)).isFile);
     const isNew = paths.length < 4 || this.#random.below(4) === 0;
     const path = isNew ? this.path() : this.#random.pick(paths);
     const like = isNew ? undefined : Deno.readFileSync(join(folder, path));
-    this.write(folder, path, this.content(like));
+    this.write(folder, path, this.content(like, hasArtifacts));
     return { path, isNew };
   }
 

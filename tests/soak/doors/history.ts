@@ -1,4 +1,4 @@
-/** What a project has shown to its clients of Git, which it must show for ever. */
+/** What a project has shown to its clients of Git, which it must keep. */
 import assert from "node:assert/strict";
 import type { Clone } from "../../support/git_client.ts";
 

@@ -58,13 +58,13 @@ export class Person {
   /** Own workspaces that are open, by their names. */
   readonly #workspaces = new Set<string>();
 
-  constructor(shared: Shared, { name, git, fossil, checkout, api }: PersonParts) {
+  constructor(shared: Shared, parts: PersonParts) {
     this.#shared = shared;
-    this.name = name;
-    this.#git = git;
-    this.#fossil = fossil;
-    this.#checkout = checkout;
-    this.#api = api;
+    this.name = parts.name;
+    this.#git = parts.git;
+    this.#fossil = parts.fossil;
+    this.#checkout = parts.checkout;
+    this.#api = parts.api;
   }
 
   /** Makes the first files of the project. */
@@ -445,7 +445,7 @@ export class Person {
     return true;
   }
 
-  /** A branch loses no commits, whoever forces it. */
+  /** A branch loses no commits, also if a push is forced. */
   async #forced(): Promise<boolean> {
     const ref = await this.#pickBranch();
     const { code } = await this.#git.run("checkout", "--quiet", "--detach", "HEAD~1");
@@ -527,7 +527,7 @@ export class Person {
   }
 
   async #fossilEdit(): Promise<boolean> {
-    const { path, isNew } = this.#shared.files.edit(this.#checkout);
+    const { path, isNew } = this.#shared.files.edit(this.#checkout, { hasArtifacts: false });
     return !isNew || await this.#try("add", path);
   }
 
