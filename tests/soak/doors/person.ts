@@ -58,6 +58,9 @@ export class Person {
   /** Own workspaces that are open, by their names. */
   readonly #workspaces = new Set<string>();
 
+  /** The references of tags that this one has set: nobody removes another's. */
+  readonly #tags = new Set<string>();
+
   constructor(shared: Shared, parts: PersonParts) {
     this.#shared = shared;
     this.name = parts.name;
@@ -354,12 +357,13 @@ export class Person {
     let name = random.below(8) === 0 ? random.pick(branches) : files.name("release/1.");
     if (this.#shared.seen.refs.has(TAGS + name)) name = files.name("t");
     await this.#git.git("tag", ...options, name, random.pick(commits));
+    this.#tags.add(TAGS + name);
     return await this.#push(`${TAGS}${name}:${TAGS}${name}`);
   }
 
   async #deleteTag(): Promise<boolean> {
     const refs = await this.#fetch();
-    const tags = [...refs.keys()].filter((ref) => ref.startsWith(TAGS));
+    const tags = [...refs.keys()].filter((ref) => this.#tags.has(ref));
     return tags.length > 0 && await this.#push(`:${this.#shared.random.pick(tags)}`);
   }
 
