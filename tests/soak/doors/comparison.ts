@@ -33,7 +33,6 @@ export async function compareClones(
   );
   await fetchAll(mirror, seen);
   await mirror.check();
-  await seen.requireForward(mirror);
   await fossil.fossil(["clone", urlOf("/fossil"), "fresh.fossil"]);
   const copy = fossil.path("server.fossil");
   const stored = join(program.folder, "data", "projects", "soak.fossil");

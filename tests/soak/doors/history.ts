@@ -5,19 +5,9 @@ import type { Clone } from "../../support/git_client.ts";
 const HEADS = "refs/heads/";
 const WORKSPACES = `${HEADS}workspace/`;
 
-/** A move of a branch that was seen. */
-interface Move {
-  readonly ref: string;
-  readonly from: string;
-  readonly to: string;
-  /** What was done when it moved. */
-  readonly after: string;
-}
-
-/** Every reference that was ever seen, and how it moved. */
+/** Every reference that was ever seen, and how branches move. */
 export class SeenHistory {
   readonly objects = new Set<string>();
-  readonly #moves: Move[] = [];
   #refs: ReadonlyMap<string, string> = new Map();
   /** Branches that Git has moved, and that were there since. */
   readonly #pushed = new Set<string>();
@@ -44,16 +34,20 @@ export class SeenHistory {
     for (const ref of this.#pushed) {
       const [from, to] = [this.#refs.get(ref), refs.get(ref)];
       if (to === undefined) this.#pushed.delete(ref);
-      else if (from !== undefined && from !== to) this.#moves.push({ ref, from, to, after });
+      else if (from !== undefined && from !== to) {
+        await requireForward(clone, { ref, from, to, after });
+      }
     }
     this.#refs = refs;
   }
+}
 
-  /** Checks, in a repository that has everything, that no branch lost commits. */
-  async requireForward(everything: Clone): Promise<void> {
-    for (const { ref, from, to, after } of this.#moves) {
-      const { code } = await everything.run("merge-base", "--is-ancestor", from, to);
-      assert.equal(code, 0, `${after}: ${ref} went from ${from} to ${to}`);
-    }
-  }
+/** Checks that a branch lost no commits when it moved. */
+async function requireForward(
+  clone: Clone,
+  { ref, from, to, after }: Readonly<Record<"ref" | "from" | "to" | "after", string>>,
+): Promise<void> {
+  await clone.git("fetch", "--quiet", "--no-tags", "origin", from, to);
+  const { code } = await clone.run("merge-base", "--is-ancestor", from, to);
+  assert.equal(code, 0, `${after}: ${ref} went from ${from} to ${to}`);
 }

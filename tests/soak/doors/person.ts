@@ -92,7 +92,7 @@ export class Person {
       if (await run()) done.set(name, (done.get(name) ?? 0) + 1);
       await seen.look(this.#git, log.at(-1) ?? "");
     } catch (error) {
-      throw new Error(`${name} of ${this.name}: after\n${log.slice(-40).join("\n")}`, {
+      throw new Error(`${name} of ${this.name}: after\n${log.slice(-4000).join("\n")}`, {
         cause: error,
       });
     }
