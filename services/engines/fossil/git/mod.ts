@@ -5,8 +5,11 @@ export { collectAll, createEmptyRepository, GarbageCollector, importGit } from "
 export { readPieces } from "./stream/mod.ts";
 export { GitCompanion, type NegotiationAnswer, type PackReport } from "./door/mod.ts";
 export {
+  type FetchedPack,
   type GitPush,
   type GitPushReport,
+  importPack,
+  type PackImportReport,
   type PushBases,
   type PushedRef,
   type PushedRefReport,

@@ -1,8 +1,7 @@
 /** What workers do, for those that do it themselves. The pool of workers is at the door `front/`. */
-export { importGitStream, type ImportOptions, type ImportReport } from "./import.ts";
+export { importGitStream, type ImportFrom, type ImportOptions, type ImportReport } from "./import.ts";
 export type {
   CallOptions,
-  ImportedRepository,
   JsonOperations,
   Operations,
   PooledRepository,

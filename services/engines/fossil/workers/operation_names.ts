@@ -58,6 +58,7 @@ export const READ_NAMES = [
   "gitNegotiation",
   "keptGitPack",
   "gitSizes",
+  "gitHaves",
 ] as const;
 
 /** Writes, which have a generous limit. */
@@ -119,13 +120,13 @@ export type OperationName = ReadName | WriteName | "writeTogether" | WholeName;
 export const READS: ReadonlySet<string> = new Set(READ_NAMES);
 
 /** The workers on the side; nothing of one waits for another. */
-export const SIDES = ["search", "long", "files", "sync", "heavy"] as const;
+export const SIDES = ["search", "long", "files", "sync", "heavy", "import"] as const;
 
 export type Side = (typeof SIDES)[number];
 
 /**
  * How many workers each side has; each is started on demand. Sync has two, so that one long answer
- * does not delay the clients of other projects. Blames, and reads that kept other calls waiting, go to
+ * does not delay the clients of other projects. Imports follow one another. Blames, and reads that kept other calls waiting, go to
  * "heavy"; one of its two workers at most has those of a repository, which remembers what it compared.
  */
 export const WORKERS_ON_THE_SIDE: Readonly<Record<Side, number>> = {
@@ -134,6 +135,7 @@ export const WORKERS_ON_THE_SIDE: Readonly<Record<Side, number>> = {
   files: 1,
   sync: 2,
   heavy: 2,
+  import: 1,
 };
 
 /**

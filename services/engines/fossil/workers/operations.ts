@@ -149,6 +149,7 @@ import {
 import type { FetchRequest } from "../../git/mod.ts";
 import {
   answerNegotiation,
+  havesOf,
   type PackReport,
   type PackTarget,
   prepareClones,
@@ -261,6 +262,9 @@ export const READS = {
     withCompanion((companion) => takeKeptPack(companion, where)),
   gitSizes: ({ withCompanion }: Context, names: readonly string[]) =>
     withCompanion((companion) => sizesOf(companion, names)),
+  /** Commits to tell another server of; null if the objects must be updated first. */
+  gitHaves: ({ withCompanion }: Context, refs: readonly string[]) =>
+    withCompanion((companion) => havesOf(companion, refs)),
 } as const satisfies Record<ReadName, unknown>;
 
 /** Writes, which have a generous limit. */
@@ -404,10 +408,10 @@ export const WHOLE = {
   },
   /** Unpacks what a client of Git has pushed into a draft. */
   unpackPush: ({ withCompanion, watch }: Context, pack: SentPack): PushBases =>
-    withCompanion((companion) => unpackPush(companion, pack, () => watch.check()), () => false),
+    withCompanion((companion) => unpackPush(companion, pack, watch.progress), () => false),
   /** Stores a push of Git whose objects are in a draft. */
   receivePush: ({ withCompanion, watch }: Context, push: GitPush): GitPushReport =>
-    withCompanion((companion) => receivePush(companion, push, () => watch.check()), () => false),
+    withCompanion((companion) => receivePush(companion, push, watch.progress), () => false),
   /** Checks the file, decodes and hashes every artifact; returns damaged and missing content. */
   verify: ({ repository, watch }: Context) => examineRepository(repository, watch.progress),
   rebuild: ({ repository, watch }: Context) => repository.rebuild({ progress: watch.progress }),

@@ -287,12 +287,6 @@ export type PooledRepository = Operations & {
   close(): Promise<void>;
 };
 
-/** A repository that was made from a file. */
-export interface ImportedRepository {
-  readonly repository: PooledRepository;
-  readonly report: ImportReport;
-}
-
 /** The current load of a pool. */
 export interface PoolLoad {
   /** Repositories opened since the pool was created. */
@@ -379,15 +373,21 @@ export class RepositoryPool {
    */
   async create(path: string, options: NewRepositoryOptions): Promise<PooledRepository> {
     const { cacheBytes } = this.#settings;
-    const { repository } = await this.#make(path, {}, (real) => {
-      return { kind: "create", path: real, options: { cacheBytes, ...options } };
-    });
-    return repository;
+    const real = join(await realPath(dirname(path)), basename(path));
+    const isPinned = this.#pins.has(real);
+    const lane = this.#laneOf(real);
+    try {
+      const request = { kind: "create", path: real, options: { cacheBytes, ...options } } as const;
+      await lane.submit(real, request);
+      return this.#handle(real, lane);
+    } catch (error) {
+      if (!isPinned) this.#pins.delete(real);
+      throw error;
+    }
   }
 
   /**
-   * Makes a repository from a file: a `git fast-export` stream or another repository. Leaves
-   * nothing behind if it fails.
+   * Makes the file of a repository from another file, on the side. Leaves nothing behind if it fails.
    *
    * @throws {FossilError} `invalid` if the file exists or the source is malformed; `unavailable`.
    */
@@ -395,12 +395,11 @@ export class RepositoryPool {
     path: string,
     options: ImportOptions,
     callOptions: CallOptions = {},
-  ): Promise<ImportedRepository> {
+  ): Promise<ImportReport> {
     const wantsProgress = callOptions.onProgress !== undefined;
-    const { repository, result } = await this.#make(path, callOptions, (real) => {
-      return { kind: "import", path: real, options, wantsProgress };
-    });
-    return { repository, report: result as ImportReport };
+    const real = join(await realPath(dirname(path)), basename(path));
+    const request = { kind: "import", path: real, options, wantsProgress } as const;
+    return await leastBusy(this.#sides.import).submit(real, request, callOptions) as ImportReport;
   }
 
   get load(): PoolLoad {
@@ -437,24 +436,6 @@ export class RepositoryPool {
       held: this.#held,
       limits: this.#timeLimits,
     });
-  }
-
-  /** Makes a file. Forgets its name if that fails. */
-  async #make(
-    path: string,
-    callOptions: CallOptions,
-    request: (real: string) => JobRequest,
-  ): Promise<{ repository: PooledRepository; result: unknown }> {
-    const real = join(await realPath(dirname(path)), basename(path));
-    const isPinned = this.#pins.has(real);
-    const lane = this.#laneOf(real);
-    try {
-      const result = await lane.submit(real, request(real), callOptions);
-      return { repository: this.#handle(real, lane), result };
-    } catch (error) {
-      if (!isPinned) this.#pins.delete(real);
-      throw error;
-    }
   }
 
   /** The worker of a repository; a new repository gets the worker with the fewest. */

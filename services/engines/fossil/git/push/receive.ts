@@ -41,6 +41,8 @@ export interface GitPush {
   /** Where the draft is; null for a push without objects. */
   readonly draft: string | null;
   readonly refs: readonly PushedRef[];
+  /** The reference of the main branch; null or absent to leave it, or to guess that of a first push. */
+  readonly head?: string | null;
   readonly isAtomic: boolean;
   readonly rules: PushRules;
   readonly address: string | null;
@@ -58,6 +60,8 @@ export interface PushedRefReport {
   readonly refusal: string | null;
   /** The check-in of the commit that is there now; null for none. */
   readonly checkin: string | null;
+  /** Whether a branch lost commits that were there. */
+  readonly isRewound: boolean;
 }
 
 export interface GitPushReport {
@@ -82,12 +86,12 @@ const OTHERS_REFUSED = "another reference of this push was refused, and it is al
  * Stores a push in one transaction. A reference that is refused is left out, unless all or nothing is
  * wanted. Afterwards every commit has the name that was pushed, or it is refused.
  *
- * @param check throws if the work must end
+ * @param progress called with the commits that are stored, and their total; throws if the work must end
  */
 export function receivePush(
   companion: GitCompanion,
   push: GitPush,
-  check: () => void,
+  progress: (done: number, total: number) => void,
 ): GitPushReport {
   companion.update();
   using draft = push.draft === null ? null : Draft.open(push.draft);
@@ -96,6 +100,7 @@ export function receivePush(
   const refusals = new Map<string, string>();
   let receipt: number | null = null;
   let checkins: ReadonlyMap<string, string> = new Map();
+  let rewound: ReadonlySet<string> = new Set();
   for (;;) {
     const refs = push.refs.filter(({ ref }) => !refusals.has(ref));
     if (push.isAtomic && refusals.size > 0) {
@@ -103,10 +108,11 @@ export function receivePush(
       break;
     }
     if (refs.length === 0) break;
-    const attempt = new Attempt({ objects, push, refs, before, check });
+    const attempt = new Attempt({ objects, push, refs, before, progress });
     try {
       receipt = attempt.run();
       checkins = attempt.checkins;
+      rewound = attempt.rewound;
       break;
     } catch (error) {
       for (const [ref, reason] of attempt.refusalsOf(error)) refusals.set(ref, reason);
@@ -120,6 +126,7 @@ export function receivePush(
         from: before.get(ref) ?? null,
         refusal: refusals.get(ref) ?? null,
         checkin: checkins.get(ref) ?? null,
+        isRewound: rewound.has(ref),
       };
     }),
   };
@@ -132,7 +139,7 @@ interface AttemptParts {
   readonly refs: readonly PushedRef[];
   /** The references before the push. */
   readonly before: ReadonlyMap<string, string>;
-  readonly check: () => void;
+  readonly progress: (done: number, total: number) => void;
 }
 
 /** One attempt to store some references. */
@@ -205,6 +212,7 @@ class Attempt {
       Number(branches.isMain(right.branch)) - Number(branches.isMain(left.branch))
     );
     this.#writeHistory({ heads, branches, main });
+    if (!isFirst) this.#moveMain(heads);
     for (const { pushed, branch } of heads) {
       this.#current = pushed.ref;
       this.#moveHead(pushed, { branch, branches });
@@ -219,6 +227,8 @@ class Attempt {
 
   /** The check-ins at which branches point now. */
   readonly checkins = new Map<string, string>();
+  /** The branches that lost commits. */
+  readonly rewound = new Set<string>();
   #writer: CheckinWriter | null = null;
   #history: NewHistory | null = null;
 
@@ -245,7 +255,18 @@ class Attempt {
   #firstMain(heads: readonly PushedRef[]): string | null {
     const own = heads.filter(({ ref, to }) => to !== null && !ref.startsWith(`${HEADS}workspace/`))
       .map(({ ref }) => ref);
-    return MAINS.find((main) => own.includes(main)) ?? own[0] ?? null;
+    const likely = [this.#parts.push.head, ...MAINS];
+    return likely.find((main) => main != null && own.includes(main)) ?? own[0] ?? null;
+  }
+
+  /** Makes another branch the main one, if that is asked for. */
+  #moveMain(
+    heads: readonly { readonly pushed: PushedRef; readonly branch: PushBranch }[],
+  ): void {
+    const { push: { head = null } } = this.#parts;
+    const found = heads.find(({ pushed: { ref, to } }) => ref === head && to !== null);
+    if (found === undefined) return;
+    this.#companion.reader.repository.config.set("main-branch", found.branch.name);
   }
 
   #writeHistory({ heads, branches, main }: {
@@ -253,7 +274,7 @@ class Attempt {
     readonly branches: PushBranches;
     readonly main: string | null;
   }): void {
-    const { objects, refs, push: { rules, now }, check } = this.#parts;
+    const { objects, refs, push: { rules, now }, progress } = this.#parts;
     const { repository } = this.#companion.reader;
     const tagged = refs.flatMap(({ ref, to }) => {
       const commit = to === null || !ref.startsWith(TAGS) ? null : commitOfTag(objects, to);
@@ -274,7 +295,7 @@ class Attempt {
     for (const { pushed } of heads) this.#requireForward(pushed);
     if (mainBranchOfFirst !== null) this.#replaceInitial(mainBranchOfFirst, main!);
     for (const [number, commit] of history.commits.entries()) {
-      check();
+      progress(number, history.commits.length);
       const { ref, to } = tips[causes[number]!]!;
       this.#current = ref;
       let branch = branchOf.get(ref);
@@ -354,6 +375,7 @@ class Attempt {
     const changes: TagChange[] = [{ ...property, target, value }];
     if (from !== undefined) changes.push(...this.#joining(target, { branch, branches, from }));
     if (from !== undefined && !this.#history!.descends(bytesOfName(to), bytesOfName(from))) {
+      this.rewound.add(ref);
       for (const leaf of branches.openLeaves(branch)) {
         if (leaf === target) continue;
         changes.push({ sign: "+", name: "closed", target: leaf });

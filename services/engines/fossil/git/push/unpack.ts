@@ -43,15 +43,17 @@ export interface SentPack {
 /**
  * Unpacks a push.
  *
- * @param check throws if the work must end
+ * @param progress called with the objects so far; throws if the work must end
  * @returns what the tips build on
  * @throws {FossilError} `invalid` or `limit` if something is malformed, missing or beyond a bound
  */
 export function unpackPush(
   companion: GitCompanion,
   { source, start, target, tips }: SentPack,
-  check: () => void,
+  progress: (objects: number, total: null) => void,
 ): PushBases {
+  let objects = 0;
+  const check = () => progress(objects, null);
   try {
     using draft = Draft.create(target);
     using file = Deno.openSync(source);
@@ -67,11 +69,12 @@ export function unpackPush(
       for (const entry of readPack({ read, length, ...bounds })) {
         check();
         unpacker.take(entry);
+        objects++;
       }
       unpacker.finish(check);
-      const objects = new AllObjects(companion, draft);
-      requireConnected(objects, tips, check);
-      return basesOf(objects, tips);
+      const all = new AllObjects(companion, draft);
+      requireConnected(all, tips, check);
+      return basesOf(all, tips);
     });
     draft.finish();
     return bases;
