@@ -151,7 +151,8 @@ export class Imports {
       const timeout = AbortSignal.timeout(timeLimit);
       const signal = AbortSignal.any([job.cancel.signal, this.#closing.signal, timeout]);
       const imported = await this.#import(project, remote, { caller, signal, onProgress: note });
-      note({ state: "done", ...imported });
+      const { checkins } = imported;
+      note({ state: "done", phase: "writing", done: checkins, total: checkins, ...imported });
     } catch (error) {
       const isCancelled = job.cancel.signal.aborted;
       note(isCancelled ? { state: "cancelled" } : this.#failureOf(error, project));
@@ -169,7 +170,7 @@ export class Imports {
       readonly signal: AbortSignal;
       onProgress(progress: ImportProgress): void;
     },
-  ): Promise<Pick<ImportView, "checkins" | "notices">> {
+  ): Promise<{ readonly checkins: number; readonly notices: ImportView["notices"] }> {
     const { repositories, space, scheduler, maxBytes } = this.#options;
     const client = new OutboundClient(this.#options);
     const now = scheduler.now();

@@ -1,6 +1,7 @@
 /** Stores a push: its commits as check-ins, its references as tags and moves. */
 import { bytesOfName, GitError, hexOf } from "../../../git/mod.ts";
 import { errorCodeOf, FossilError } from "../../error.ts";
+import { TAG } from "../../content/mod.ts";
 import { BranchJudge } from "../../sync/judge_branches.ts";
 import { writeJudged } from "../../sync/judge.ts";
 import type { PushRules } from "../../sync/judgement.ts";
@@ -264,9 +265,16 @@ class Attempt {
     heads: readonly { readonly pushed: PushedRef; readonly branch: PushBranch }[],
   ): void {
     const { push: { head = null } } = this.#parts;
-    const found = heads.find(({ pushed: { ref, to } }) => ref === head && to !== null);
-    if (found === undefined) return;
-    this.#companion.reader.repository.config.set("main-branch", found.branch.name);
+    const found = heads.find(({ pushed: { ref } }) => ref === head);
+    if (found === undefined || found.pushed.to === null) return;
+    const { repository } = this.#companion.reader;
+    const { pushed: { ref, to }, branch } = found;
+    repository.config.set("main-branch", branch.name);
+    // A main branch has a check-in of its own.
+    const hasOwn = "SELECT 1 FROM tagxref WHERE tagid=? AND value=? AND tagtype>0";
+    if (repository.db.exists(hasOwn, TAG.branch, branch.name)) return;
+    this.#current = ref;
+    this.#tag(this.#ontoBranch(this.#writer!.checkinOf(bytesOfName(to)), branch));
   }
 
   #writeHistory({ heads, branches, main }: {
@@ -373,6 +381,7 @@ class Attempt {
     const target = this.#writer!.checkinOf(bytesOfName(to));
     this.checkins.set(ref, target);
     const changes: TagChange[] = [{ ...property, target, value }];
+    if (branches.branchOf(target) === branch.name) changes.push(...this.#reopening(target));
     if (from !== undefined) changes.push(...this.#joining(target, { branch, branches, from }));
     if (from !== undefined && !this.#history!.descends(bytesOfName(to), bytesOfName(from))) {
       this.rewound.add(ref);
@@ -410,24 +419,38 @@ class Attempt {
       if (parent === undefined) return [];
       checkin = parent;
     }
-    if (first === null) return [];
+    return first === null ? [] : this.#ontoBranch(first, branch);
+  }
+
+  /** The tags that end what an earlier move has closed, if a check-in is the tip of a branch again. */
+  #reopening(target: string): TagChange[] {
+    const { repository: { store, db } } = this.#companion.reader;
+    return db.rows<{ name: string }>(
+      `SELECT tagname AS name FROM tagxref JOIN tag USING(tagid)
+        WHERE rid=? AND tagtype=1 AND tagname IN ('closed','hidden')`,
+      store.ridOf(target),
+    ).map(({ name }) => ({ sign: "-", name, target }));
+  }
+
+  /** The tags that put a check-in, and what follows it, on a branch. */
+  #ontoBranch(first: string, branch: PushBranch): TagChange[] {
+    const { repository: { store, db } } = this.#companion.reader;
     const names = db.rows<{ name: string }>(
       "SELECT tagname AS name FROM tagxref JOIN tag USING(tagid) WHERE rid=? AND tagtype=2 " +
         "AND tagname GLOB 'sym-*'",
       store.ridOf(first),
     );
-    const start = first;
     const sym = `sym-${branch.name}`;
     return [
-      { sign: "*", name: "branch", target: start, value: branch.name },
+      { sign: "*", name: "branch", target: first, value: branch.name },
       {
         sign: "*",
         name: sym,
-        target: start,
+        target: first,
         ...branch.value === null ? {} : { value: branch.value },
       },
       ...names.filter(({ name }) => name !== sym).map(({ name }): TagChange => {
-        return { sign: "-", name, target: start };
+        return { sign: "-", name, target: first };
       }),
     ];
   }
