@@ -6,7 +6,7 @@ import type { Command } from "./command_line/mod.ts";
 import { TerminalProgress } from "./fossil/progress.ts";
 import { CommandFailed, print, printBytes, printJson, printNotices, reportDone } from "./output.ts";
 import { readPassword } from "./passwords.ts";
-import { ImportRefused, importFromServer, isUrl } from "./project_import.ts";
+import { importFromServer, ImportRefused, isUrl } from "./project_import.ts";
 import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
 import {
   bodyOf,
@@ -50,7 +50,9 @@ async function importProject(
   source: string | undefined,
   options: ImportOptions,
 ): Promise<void> {
-  const work = isUrl(source) ? await fromServer(slug, source, options) : await fromFile(slug, source);
+  const work = isUrl(source)
+    ? await fromServer(slug, source, options)
+    : await fromFile(slug, source);
   const client = await ApiClient.connect(options);
   const isNew = await createIfAbsent(client, slug, options);
   const imported = await fill(client, slug, { work, isNew });
@@ -228,7 +230,8 @@ async function createFile(path: string): Promise<Deno.FsFile> {
 /** `muster project import`. */
 export const IMPORT: Command = {
   name: "import",
-  summary: "fill a project from a URL of Git or Fossil, a Fossil file or a stream of git fast-export",
+  summary:
+    "fill a project from a URL of Git or Fossil, a Fossil file or a stream of git fast-export",
   parameters: [SLUG, { usage: "[url-or-file]", completes: "file" }],
   options: [
     { flags: "--user <name>", summary: "the user at the URL" },

@@ -154,9 +154,9 @@ export class PackAnswer {
   #isPack: boolean;
   #isEnded = false;
 
-  constructor({ version }: Pick<RemoteGreeting, "version">) {
+  constructor(greeting: Pick<RemoteGreeting, "version">) {
     // Version 0 has a few lines before the pack, which begin with a letter.
-    this.#isPack = version === 0;
+    this.#isPack = greeting.version === 0;
   }
 
   /**

@@ -10,12 +10,12 @@ import {
   GitUpstream,
   importFromGit,
   type ImportProgress,
+  NoFossilRepository,
   NoGitRepository,
   pullFromFossil,
   type Remote,
   RemoteError,
   Upstream,
-  NoFossilRepository,
 } from "../mirrors/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
@@ -106,7 +106,9 @@ export class Imports {
   /** @throws NotFound if there was none since the start of the server */
   show({ id, slug }: Project): ImportView {
     const view = this.#running.get(id)?.view ?? this.#ended.get(id);
-    if (view === undefined) throw new NotFound(`Nothing was imported into "${slug}" from elsewhere`);
+    if (view === undefined) {
+      throw new NotFound(`Nothing was imported into "${slug}" from elsewhere`);
+    }
     return view;
   }
 

@@ -19,21 +19,24 @@ export const getImport = operation({
   ok: { schema: importSchema, description: "The import" },
 }, ({ hosting: { imports } }: ImportServices, _input, { project }) => imports.show(project));
 
-export const startImport = operation({
-  http: "POST /api/import",
-  ...admins,
-  summary: "Fill a project from a Git or Fossil repository elsewhere",
-  description: "The project must be empty. The import runs in the background; nothing of it is " +
-    "stored before all of it is there. Commits, branches and tags of Git keep their hashes and " +
-    "names. The password is never stored: an import that the end of the server interrupts begins " +
-    "anew. Local and private addresses are never reached unless `webhooks.allow_private` is set.",
-  input: importRequestSchema,
-  bodyName: "ImportRequest",
-  example: { url: "https://git.example/team/website.git" },
-  ok: { schema: importSchema, description: "Started" },
-  isAccepted: true,
-}, ({ hosting: { imports } }: ImportServices, request, { project, caller }) =>
-  imports.start(project, request, caller));
+export const startImport = operation(
+  {
+    http: "POST /api/import",
+    ...admins,
+    summary: "Fill a project from a Git or Fossil repository elsewhere",
+    description: "The project must be empty. The import runs in the background; nothing of it is " +
+      "stored before all of it is there. Commits, branches and tags of Git keep their hashes and " +
+      "names. The password is never stored: an import that the end of the server interrupts begins " +
+      "anew. Local and private addresses are never reached unless `webhooks.allow_private` is set.",
+    input: importRequestSchema,
+    bodyName: "ImportRequest",
+    example: { url: "https://git.example/team/website.git" },
+    ok: { schema: importSchema, description: "Started" },
+    isAccepted: true,
+  },
+  ({ hosting: { imports } }: ImportServices, request, { project, caller }) =>
+    imports.start(project, request, caller),
+);
 
 export const cancelImport = operation({
   http: "DELETE /api/import",

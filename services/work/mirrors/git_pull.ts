@@ -46,7 +46,9 @@ export async function importFromGit(
 ): ReturnType<ProjectRepositories["import"]> {
   const { refs, head } = upstream.refs;
   const [first, ...others] = new Set(refs.map(({ object }) => object));
-  if (first === undefined) throw new RemoteError("The repository there has no branches and no tags");
+  if (first === undefined) {
+    throw new RemoteError("The repository there has no branches and no tags");
+  }
   requireNames(refs);
   return await inFolder(repositories, async (folder) => {
     const source = join(folder, "pack");
@@ -114,7 +116,9 @@ export async function pullFromGit(project: Project, pull: GitPull): Promise<Pull
   requireNames(refs);
   if (refs.length === 0 && pull.owned.length === 0) return { owned: [], lost: [], left: [] };
   if (refs.length === 0) {
-    throw new RemoteError("Upstream has no branches and no tags any more: nothing was removed here");
+    throw new RemoteError(
+      "Upstream has no branches and no tags any more: nothing was removed here",
+    );
   }
   if (await repositories.isEmpty(project)) {
     const by = { caller: null, origin: SYSTEM };
@@ -166,9 +170,7 @@ async function fetchDraft(
   const source = join(folder, "pack");
   await upstream.fetch({ wants, haves: haves ?? [] }, source);
   const target = join(folder, "draft");
-  await read((repository) =>
-    repository.unpackPush({ source, start: 0, target, tips }, { signal })
-  );
+  await read((repository) => repository.unpackPush({ source, start: 0, target, tips }, { signal }));
   return target;
 }
 
@@ -250,7 +252,9 @@ function settled(
       const was = before.get(ref);
       if (was === undefined) now.delete(ref);
       else now.set(ref, was);
-    } else if (from !== null && from !== to && (isRewound || !ref.startsWith(HEADS) || to === null)) {
+    } else if (
+      from !== null && from !== to && (isRewound || !ref.startsWith(HEADS) || to === null)
+    ) {
       lost.push({ ref, from, to });
     }
   }

@@ -55,12 +55,12 @@ export class GitUpstream {
   private constructor(
     options: GitUpstreamOptions,
     requests: Requests,
-    { greeting, refs }: { readonly greeting: RemoteGreeting; readonly refs: RemoteRefs },
+    answers: { readonly greeting: RemoteGreeting; readonly refs: RemoteRefs },
   ) {
     this.#options = options;
     this.#requests = requests;
-    this.#greeting = greeting;
-    this.refs = refs;
+    this.#greeting = answers.greeting;
+    this.refs = answers.refs;
   }
 
   /**
@@ -103,7 +103,9 @@ export class GitUpstream {
         for await (const bytes of answer.body) {
           for (const part of pack.take(bytes)) await file.add(part);
           if (file.bytes > maxBytes) {
-            throw new GitError(`Its pack has more than ${maxBytes} bytes, which are the limit here`);
+            throw new GitError(
+              `Its pack has more than ${maxBytes} bytes, which are the limit here`,
+            );
           }
           space.require();
           onProgress(file.bytes);
@@ -158,7 +160,7 @@ class Requests {
   constructor(options: GitUpstreamOptions) {
     const { url, credentials } = options.remote;
     this.#options = options;
-    this.#base = url.href.replace(/\/+$/, "");
+    this.#base = url.href.endsWith("/") ? url.href.slice(0, -1) : url.href;
     this.#isAuthorized = credentials !== null;
   }
 

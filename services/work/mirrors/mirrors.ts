@@ -397,7 +397,9 @@ export class Mirrors {
     const noted = changed.map(({ ref, object }) =>
       statement(
         tables.insertInto("project_mirror_refs").values({ project_id: project.id, ref, object })
-          .onConflict((conflict) => conflict.columns(["project_id", "ref"]).doUpdateSet({ object })),
+          .onConflict((conflict) =>
+            conflict.columns(["project_id", "ref"]).doUpdateSet({ object })
+          ),
       )
     );
     const by = { origin: SYSTEM, time: scheduler.now() };

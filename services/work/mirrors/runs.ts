@@ -14,7 +14,7 @@ import type { Scheduler } from "../../kernel/scheduler.ts";
 import { PASSING_PREFIXES, type Workspaces } from "../workspaces/mod.ts";
 import { pullFromFossil, Upstream } from "./fossil.ts";
 import { pushToGit } from "./git.ts";
-import { type MirroredRef, pullFromGit, type Pulled } from "./git_pull.ts";
+import { type MirroredRef, type Pulled, pullFromGit } from "./git_pull.ts";
 import { GitUpstream } from "./git_upstream.ts";
 import { purposeOf, type Remote, RemoteError, type StoredRemote } from "./records.ts";
 

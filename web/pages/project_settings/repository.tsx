@@ -1,10 +1,6 @@
 import { NotFound } from "../../../services/kernel/errors.ts";
 import type { ImportView } from "../../../services/work/imports/mod.ts";
-import {
-  cancelImport,
-  getImport,
-  startImport,
-} from "../../../services/work/imports/operations.ts";
+import { cancelImport, getImport, startImport } from "../../../services/work/imports/operations.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { ButtonForm, Form, TextField } from "../../parts/form.tsx";
 import type { OpenProject } from "../../project.ts";
@@ -129,8 +125,8 @@ function Import({ visit, slug, base, address }: {
     <>
       <h3>From a server</h3>
       <p>
-        The branches and tags of a Git repository, or all of a Fossil repository. Hashes stay as they
-        are. The password is used once and not stored.
+        The branches and tags of a Git repository, or all of a Fossil repository. Hashes stay as
+        they are. The password is used once and not stored.
       </p>
       <Form visit={visit} action="start-import">
         <TextField visit={visit} name="url" label="URL" type="url" required />

@@ -98,7 +98,14 @@ test("forced moves and deletions are followed; what was there is fetched by its 
     assert.equal(await refs(), await upstream.refs());
     await theirs.git("reset", "--quiet", "--hard", "HEAD~");
     const now = await commit("other");
-    await theirs.git("push", "--quiet", "--force", "origin", ":refs/heads/gone", "HEAD:refs/tags/moving");
+    await theirs.git(
+      "push",
+      "--quiet",
+      "--force",
+      "origin",
+      ":refs/heads/gone",
+      "HEAD:refs/tags/moving",
+    );
     assert.equal((await pull()).last_error, null);
     assert.equal(await refs(), await upstream.refs());
     assert.deepEqual((await lost()).toSorted(), [
@@ -144,7 +151,14 @@ test("what people make here stays, whatever upstream does", () =>
     // Once upstream has it, main follows again.
     await theirs.git("fetch", "--quiet", here.folder, "main");
     await theirs.git("merge", "--quiet", "--message=Merge", "FETCH_HEAD");
-    await theirs.git("push", "--quiet", "--force", "origin", "HEAD:refs/heads/main", `${ours}:refs/tags/t`);
+    await theirs.git(
+      "push",
+      "--quiet",
+      "--force",
+      "origin",
+      "HEAD:refs/heads/main",
+      `${ours}:refs/tags/t`,
+    );
     assert.equal((await pull()).last_error, null);
     const main = (await theirs.git("rev-parse", "HEAD")).trim();
     assert.match(await refs(), new RegExp(`${main} refs/heads/main`));
@@ -161,7 +175,13 @@ test("an imported project is followed, and a mirror of another repository owns n
     await api.services.hosting.mirrors.idle();
     assert.equal(await refs(), await upstream.refs());
     const before = await refs();
-    await client.git(["clone", "--quiet", "--bare", upstream.folder, `${upstream.root}/second.git`]);
+    await client.git([
+      "clone",
+      "--quiet",
+      "--bare",
+      upstream.folder,
+      `${upstream.root}/second.git`,
+    ]);
     const second = upstream.url.replace("demo.git", "second.git");
     await client.git(["-C", `${upstream.root}/second.git`, "branch", "--move", "main", "new"]);
     await answer("PUT /api/mirror", { body: { pull: { git: { url: second } } } });

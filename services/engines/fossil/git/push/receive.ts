@@ -256,8 +256,9 @@ class Attempt {
   #firstMain(heads: readonly PushedRef[]): string | null {
     const own = heads.filter(({ ref, to }) => to !== null && !ref.startsWith(`${HEADS}workspace/`))
       .map(({ ref }) => ref);
-    const likely = [this.#parts.push.head, ...MAINS];
-    return likely.find((main) => main != null && own.includes(main)) ?? own[0] ?? null;
+    const { head = null } = this.#parts.push;
+    const likely = head === null ? MAINS : [head, ...MAINS];
+    return likely.find((main) => own.includes(main)) ?? own[0] ?? null;
   }
 
   /** Makes another branch the main one, if that is asked for. */
