@@ -11,16 +11,16 @@ const SEGMENT = /^(?!\.{1,2}$)[^\p{C}/\\:]+$/u;
 
 /**
  * What is no part of the data: locks and addresses of the running program, SQLite's files beside a
- * database, copies of the database from before an upgrade, search indexes and mirrors, which muster
- * makes again, and unfinished work.
+ * database, copies of the database from before an upgrade, search indexes, objects and packs for Git
+ * and mirrors, which muster makes again, and unfinished work.
  */
 const EXCLUDED: readonly RegExp[] = [
   /^(?:lock|endpoints\.json)$/,
   /-(?:wal|shm|journal)$/i,
-  /\.(?:new|part|index|tmp)$/,
+  /\.(?:new|part|index|objects|pack|tmp)$/,
   /\.db\.v\d+$/,
-  /^\.(?:upload|export|archive|download|restore|mirrors)(?:-|$)/,
-  /\.import(?:-draft)?$/,
+  /^\.(?:upload|export|archive|download|pack|restore|mirrors)(?:-|$)/,
+  /\.import(?:-draft|\.objects)?$/,
   /\.muster-draft-[0-9a-f]{16}$/,
 ];
 

@@ -24,9 +24,9 @@ const SHOWN = 10;
 
 /** What muster itself puts beside the repositories. */
 const OWN =
-  /^(?:removed|moved|\.(?:uploads|mirrors)|\.(?:upload|export|archive|download|restore)-.*)$/;
+  /^(?:removed|moved|\.(?:uploads|mirrors)|\.(?:upload|export|archive|download|pack|restore)-.*)$/;
 /** What belongs to a repository, and to an import. */
-const OF_REPOSITORY = /\.(?:fossil|index)(?:-wal|-shm|-journal)?$|\.import(?:-|$)/;
+const OF_REPOSITORY = /\.(?:fossil|index|objects)(?:-wal|-shm|-journal)?$|\.pack$|\.import(?:[.-]|$)/;
 
 export interface RepositoryCheckOptions {
   readonly folders: Folders;

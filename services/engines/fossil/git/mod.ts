@@ -3,7 +3,7 @@ export { exportGit } from "./export.ts";
 export { importFossil } from "./fossil.ts";
 export { collectAll, createEmptyRepository, GarbageCollector, importGit } from "./import.ts";
 export { readPieces } from "./stream/mod.ts";
-export { GitCompanion, type NegotiationAnswer, type PackReport } from "./door/mod.ts";
+export { companionPath, GitCompanion, type NegotiationAnswer, type PackReport } from "./door/mod.ts";
 export {
   type FetchedPack,
   type GitPush,

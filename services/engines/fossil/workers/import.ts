@@ -13,6 +13,7 @@ import {
 } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import {
+  companionPath,
   createEmptyRepository,
   type FetchedPack,
   type FossilImportReport,
@@ -59,7 +60,9 @@ export async function importRepository(
   const making = { path, create };
   switch (from.format) {
     case "pack": {
-      const fill = (draft: Repository) => importPack(draft, from, watch);
+      const { check, progress } = watch;
+      const where = { check, progress, objects: companionPath(path) };
+      const fill = (draft: Repository) => importPack(draft, from, where);
       return { ...await throughDraft(making, fill, watch.check), format: "git" };
     }
     case "fossil": {

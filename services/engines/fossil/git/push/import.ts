@@ -44,10 +44,13 @@ export interface ImportWatch {
 export function importPack(
   repository: Repository,
   { source, folder, user, now, refs, head }: FetchedPack,
-  { check, progress }: ImportWatch,
+  { check, progress, objects }: ImportWatch & {
+    /** Where the objects go that the repository has for Git. */
+    readonly objects: string;
+  },
 ): PackImportReport {
   const reader = new Reader(repository, { check });
-  using companion = GitCompanion.open(join(folder, "objects"), reader);
+  using companion = GitCompanion.open(objects, reader);
   const draft = join(folder, "draft");
   const tips = refs.map(({ object }) => object);
   unpackPush(companion, { source, start: 0, target: draft, tips }, progress);
