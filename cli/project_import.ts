@@ -11,7 +11,7 @@ const PAUSE_MS = 500;
 const PHASES = {
   asking: "Asks the server:",
   receiving: "Bytes received:",
-  reading: "Objects read:",
+  reading: "Bytes of objects read:",
   writing: "Commits written:",
 } as const;
 

@@ -18,9 +18,9 @@ export const importSchema = z.object({
   url: z.string(),
   state: z.enum(["running", "done", "failed", "cancelled"]),
   phase: z.enum(["asking", "receiving", "reading", "writing"]).meta({
-    description: "What is done last: bytes are received, objects read, commits written",
+    description: "What is done now: bytes are received, bytes of objects read, commits written",
   }),
-  done: z.int().meta({ description: "Bytes, objects or commits of this phase" }),
+  done: z.int().meta({ description: "Bytes or commits of this phase" }),
   total: z.int().nullable().meta({ description: "Of them; null while unknown" }),
   started_at: z.iso.datetime(),
   ended_at: z.iso.datetime().nullable(),

@@ -12,10 +12,12 @@ import { RemoteError } from "./records.ts";
 import { upstreamRules } from "./upstream_rules.ts";
 
 const HEADS = "refs/heads/";
+/** Most references that are moved without keeping others of the project's worker waiting. */
+const MAX_SHORT_MOVES = 20;
 /** Most references that an error names. */
 const MAX_NAMED = 5;
 
-/** How far an import is: bytes received, objects read, or commits written of a total. */
+/** How far an import is: bytes received, bytes of objects read, or commits written of a total. */
 export interface ImportProgress {
   readonly phase: "receiving" | "reading" | "writing";
   readonly done: number;
@@ -134,10 +136,10 @@ export async function pullFromGit(project: Project, pull: GitPull): Promise<Pull
   });
   if (plan.moves.length === 0) return settled(plan, []);
   const moved = await inFolder(repositories, async (folder) => {
-    const draft = await fetchDraft(project, { ...pull, moves: plan.moves, folder });
+    const { draft, isLong } = await fetchDraft(project, { ...pull, moves: plan.moves, folder });
     return await repositories.receive(project, null, async (repository) => {
       const rules: PushRules = { ...upstreamRules(now, own), isFromGit: true };
-      return await repository.receivePush({
+      const push = {
         draft,
         refs: plan.moves,
         head: plan.head,
@@ -146,32 +148,37 @@ export async function pullFromGit(project: Project, pull: GitPull): Promise<Pull
         address: null,
         mark: null,
         now,
-      }, { signal });
+      };
+      const store = isLong || plan.moves.length > MAX_SHORT_MOVES
+        ? repository.receiveLongPush
+        : repository.receivePush;
+      return await store(push, { signal });
     });
   });
   return settled(plan, moved.refs);
 }
 
-/** Unpacks what is new into a draft; null if all of it is here. */
+/** Unpacks what is new into a draft; its path is null if all of it is here. */
 async function fetchDraft(
   project: Project,
   { repositories, upstream, owned, moves, folder, signal }: GitPull & {
     readonly moves: readonly PushedRef[];
     readonly folder: string;
   },
-): Promise<string | null> {
+): Promise<{ readonly draft: string | null; readonly isLong: boolean }> {
   const known = new Set(owned.map(({ object }) => object));
   const tips = moves.flatMap(({ to }) => to === null ? [] : [to]);
   const wants = [...new Set(tips.filter((tip) => !known.has(tip)))];
-  if (wants.length === 0) return null;
+  if (wants.length === 0) return { draft: null, isLong: false };
   const read = <T>(work: (repository: PooledRepository) => Promise<T>) =>
     repositories.read(project, work);
   const haves = await read((repository) => repository.gitHaves(owned.map(({ ref }) => ref)));
   const source = join(folder, "pack");
   await upstream.fetch({ wants, haves: haves ?? [] }, source);
-  const target = join(folder, "draft");
-  await read((repository) => repository.unpackPush({ source, start: 0, target, tips }, { signal }));
-  return target;
+  const draft = join(folder, "draft");
+  const pack = { source, start: 0, target: draft, tips, based: [] };
+  const { isLong } = await read((repository) => repository.unpackPush(pack, { signal }));
+  return { draft, isLong };
 }
 
 interface Plan {

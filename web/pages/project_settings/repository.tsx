@@ -74,7 +74,7 @@ function Filled() {
 const PHASES: Readonly<Record<ImportView["phase"], string>> = {
   asking: "asks the server",
   receiving: "receives bytes:",
-  reading: "reads objects:",
+  reading: "reads bytes of objects:",
   writing: "writes commits:",
 };
 

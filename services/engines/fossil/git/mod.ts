@@ -3,18 +3,23 @@ export { exportGit } from "./export.ts";
 export { importFossil } from "./fossil.ts";
 export { collectAll, createEmptyRepository, GarbageCollector, importGit } from "./import.ts";
 export { readPieces } from "./stream/mod.ts";
-export { companionPath, GitCompanion, type NegotiationAnswer, type PackReport } from "./door/mod.ts";
+export {
+  companionPath,
+  GitCompanion,
+  type NegotiationAnswer,
+  type PackReport,
+} from "./door/mod.ts";
 export {
   type FetchedPack,
   type GitPush,
   type GitPushReport,
   importPack,
   type PackImportReport,
-  type PushBases,
   type PushedRef,
   type PushedRefReport,
   receivePush,
   type SentPack,
+  type UnpackedPush,
   unpackPush,
 } from "./push/mod.ts";
 export type * from "./types.ts";

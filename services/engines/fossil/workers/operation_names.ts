@@ -59,6 +59,7 @@ export const READ_NAMES = [
   "keptGitPack",
   "gitSizes",
   "gitHaves",
+  "gitCommits",
 ] as const;
 
 /** Writes, which have a generous limit. */
@@ -107,6 +108,7 @@ export const WHOLE_NAMES = [
   "gitPack",
   "unpackPush",
   "receivePush",
+  "receiveLongPush",
   "verify",
   "rebuild",
 ] as const;
@@ -120,14 +122,25 @@ export type OperationName = ReadName | WriteName | "writeTogether" | WholeName;
 export const READS: ReadonlySet<string> = new Set(READ_NAMES);
 
 /** The workers on the side; nothing of one waits for another. */
-export const SIDES = ["search", "long", "files", "sync", "heavy", "import"] as const;
+export const SIDES = [
+  "search",
+  "long",
+  "files",
+  "sync",
+  "heavy",
+  "push",
+  "longPush",
+  "store",
+] as const;
 
 export type Side = (typeof SIDES)[number];
 
 /**
  * How many workers each side has; each is started on demand. Sync has two, so that one long answer
- * does not delay the clients of other projects. Imports follow one another. Blames, and reads that kept other calls waiting, go to
+ * does not delay the clients of other projects. Blames, and reads that kept other calls waiting, go to
  * "heavy"; one of its two workers at most has those of a repository, which remembers what it compared.
+ * A push of Git that keeps others waiting while it is unpacked goes on in "longPush"; "store" has the
+ * long ones that hold their project's turn, and imports.
  */
 export const WORKERS_ON_THE_SIDE: Readonly<Record<Side, number>> = {
   search: 1,
@@ -135,12 +148,15 @@ export const WORKERS_ON_THE_SIDE: Readonly<Record<Side, number>> = {
   files: 1,
   sync: 2,
   heavy: 2,
-  import: 1,
+  push: 1,
+  longPush: 2,
+  store: 2,
 };
 
 /**
- * Operations that only read and may take long, and the worker on the side that does them. Both may
- * write the search index; SQLite's lock keeps them apart.
+ * Operations that may take long, and the worker on the side that does them. They only read the
+ * repository, except for long pushes of Git: SQLite's lock keeps these apart from the repository's own
+ * worker, and so does the project's turn.
  */
 export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Side>([
   ["search", "search"],
@@ -151,7 +167,8 @@ export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Sid
   ["exportGit", "long"],
   ["prepareClones", "heavy"],
   ["gitPack", "heavy"],
-  ["unpackPush", "heavy"],
+  ["unpackPush", "push"],
+  ["receiveLongPush", "store"],
   ["verify", "long"],
   ["cloneState", "long"],
   ["storeCloned", "long"],
@@ -159,4 +176,14 @@ export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Sid
   ["nameOfFile", "files"],
   ["sync", "sync"],
   ["syncCodes", "sync"],
+]);
+
+/**
+ * Where operations go on, from their beginning, once they have kept others waiting: reads in "heavy",
+ * but what a turn of the project waits for where nothing else is.
+ */
+export const NEXT_SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Side>([
+  ...READ_NAMES.map((name) => [name, "heavy"] as const),
+  ["received", "store"],
+  ["unpackPush", "longPush"],
 ]);

@@ -6,6 +6,7 @@ import type { NewRepositoryOptions } from "../repository.ts";
 import { errorOf } from "./failures.ts";
 import type { ImportOptions, ImportReport } from "./import.ts";
 import {
+  NEXT_SIDE,
   type OperationName,
   READ_NAMES,
   READS,
@@ -399,7 +400,7 @@ export class RepositoryPool {
     const wantsProgress = callOptions.onProgress !== undefined;
     const real = join(await realPath(dirname(path)), basename(path));
     const request = { kind: "import", path: real, options, wantsProgress } as const;
-    return await leastBusy(this.#sides.import).submit(real, request, callOptions) as ImportReport;
+    return await leastBusy(this.#sides.store).submit(real, request, callOptions) as ImportReport;
   }
 
   get load(): PoolLoad {
@@ -545,16 +546,16 @@ function operationsOf(door: Door): Record<string, unknown> {
       const request = { operation, input, asJson, limitMs, wantsProgress };
       const job = { kind: "run", path, ...request } as const;
       const side = SIDE.get(operation);
-      const submitTo = (choose: () => Lane) => {
+      const submitTo = (choose: () => Lane, move: Move | null = null) => {
         const waiting = held.get(path);
-        const submitToSide = () => choose().submit(path, job, options);
+        const submitToSide = () => choose().submit(path, job, options, move);
         return waiting === undefined ? submitToSide() : waiting.then(submitToSide);
       };
       const heavy = () => sides.heavy.find((other) => other.has(path)) ?? leastBusy(sides.heavy);
-      if (side !== undefined) {
-        return submitTo(side === "heavy" ? heavy : () => leastBusy(sides[side]));
-      }
-      const move = READS.has(operation) ? () => submitTo(heavy) : null;
+      const laneOn = (name: Side) => name === "heavy" ? heavy : () => leastBusy(sides[name]);
+      const next = NEXT_SIDE.get(operation);
+      const move = next === undefined ? null : () => submitTo(laneOn(next));
+      if (side !== undefined) return submitTo(laneOn(side), move);
       return lane.submit(path, job, options, move);
     };
     return [operation, call];

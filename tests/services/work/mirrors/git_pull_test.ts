@@ -116,6 +116,12 @@ test("forced moves and deletions are followed; what was there is fetched by its 
     const here = await clone();
     await here.git("fetch", "--quiet", "origin", old);
     assert.equal((await here.git("rev-parse", "FETCH_HEAD")).trim(), old);
+    // A branch may lose all that is its own.
+    await theirs.git("push", "--quiet", "origin", `${old}:refs/heads/side`);
+    await pull();
+    await theirs.git("push", "--quiet", "--force", "origin", `${now}:refs/heads/side`);
+    assert.equal((await pull()).last_error, null);
+    assert.equal(await refs(), await upstream.refs());
     // And back again, as if nothing had been.
     await theirs.git("push", "--quiet", "--force", "origin", `${old}:refs/heads/main`);
     assert.equal((await pull()).last_error, null);

@@ -32,7 +32,7 @@ export interface PackImportReport {
 /** How far an import is; each throws if it must end. */
 export interface ImportWatch {
   check(): void;
-  /** Called with a number of objects or commits, and their total, null while unknown. */
+  /** Called with bytes of objects, whose total is unknown, and then with commits. */
   progress(done: number, total: number | null): void;
 }
 
@@ -53,7 +53,8 @@ export function importPack(
   using companion = GitCompanion.open(objects, reader);
   const draft = join(folder, "draft");
   const tips = refs.map(({ object }) => object);
-  unpackPush(companion, { source, start: 0, target: draft, tips }, progress);
+  const pack = { source, start: 0, target: draft, tips, based: [] };
+  unpackPush(companion, pack, (bytes) => progress(bytes, null));
   let checkins = 0;
   const report = receivePush(companion, {
     draft,

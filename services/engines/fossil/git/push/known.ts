@@ -71,8 +71,6 @@ export class AllObjects {
     const pushed = this.draft?.get(name) ?? null;
     if (pushed !== null) return pushed;
     const known = findKnown(this.companion, name);
-    return known === null
-      ? null
-      : { kind: known.kind, content: contentOf(this.companion, known) };
+    return known === null ? null : { kind: known.kind, content: contentOf(this.companion, known) };
   }
 }
