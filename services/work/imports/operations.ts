@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Conflict, TooMany } from "../../kernel/errors.ts";
 import { operation } from "../projects/operation.ts";
 import type { Imports } from "./imports.ts";
 import { importRequestSchema, importSchema } from "./schemas.ts";
@@ -31,6 +32,7 @@ export const startImport = operation(
     input: importRequestSchema,
     bodyName: "ImportRequest",
     example: { url: "https://git.example/team/website.git" },
+  refusals: [{ error: Conflict }, { error: TooMany }],
     ok: { schema: importSchema, description: "Started" },
     isAccepted: true,
   },
@@ -43,5 +45,6 @@ export const cancelImport = operation({
   ...admins,
   summary: "Cancel the import into a project; the project stays empty",
   input: z.object({}),
+  refusals: [{ error: Conflict }],
   ok: { schema: importSchema, description: "Cancelled" },
 }, ({ hosting: { imports } }: ImportServices, _input, { project }) => imports.cancel(project));

@@ -209,6 +209,7 @@ class Attempt {
     const judge = new BranchJudge(repository, push.rules);
     const heads: { readonly pushed: PushedRef; readonly branch: PushBranch }[] = [];
     const names = this.#namesAfter();
+    const hasOtherMain = refs.some(({ ref, to }) => ref === push.head && to !== null);
     this.#requireEach(refs, (pushed) => {
       this.#requireCurrent(pushed);
       const other = names.conflictOf(pushed);
@@ -217,7 +218,8 @@ class Attempt {
       const branch = branches.of(pushed.ref);
       const refusal = judge.refusalOf(branch.name);
       if (refusal !== null) this.#refuse(refusal);
-      if (pushed.to === null && branches.isMain(branch)) this.#refuse("it is the main branch");
+      const staysMain = branches.isMain(branch) && !hasOtherMain;
+      if (pushed.to === null && staysMain) this.#refuse("it is the main branch");
       heads.push({ pushed, branch });
     });
     const isFirst = isEmpty({ db, graph, repository });
