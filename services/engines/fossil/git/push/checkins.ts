@@ -166,7 +166,12 @@ export class CheckinWriter {
     if (known !== undefined) return known;
     const { repository, objects } = this.#options;
     const place = objects.placeOf(name, "blob");
-    const rid = place === 0 ? repository.receive(wrapped(objects.get(name)!.content)).rid : place;
+    let rid = place;
+    if (place === 0) {
+      const { content } = objects.get(name)!;
+      rid = repository.receive(wrapped(content)).rid;
+      objects.companion.note(rid, { name, size: content.length });
+    }
     const hash = repository.store.hashOf(rid) ?? "";
     this.#artifacts.set(key, hash);
     return hash;

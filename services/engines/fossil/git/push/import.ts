@@ -5,6 +5,7 @@ import { Reader } from "../../read/mod.ts";
 import type { Repository } from "../../repository.ts";
 import type { PushRules } from "../../sync/judgement.ts";
 import { GitCompanion } from "../door/mod.ts";
+import { GarbageCollector } from "../import.ts";
 import { NoticeLog } from "../notices.ts";
 import type { GitNotices } from "../types.ts";
 import { receivePush } from "./receive.ts";
@@ -28,6 +29,9 @@ export interface PackImportReport {
   /** References that were left out, and why. */
   readonly notices: GitNotices;
 }
+
+/** Objects or commits between two collections of garbage. */
+const STEPS = 200;
 
 /** How far an import is; each throws if it must end. */
 export interface ImportWatch {
@@ -53,8 +57,14 @@ export function importPack(
   using companion = GitCompanion.open(objects, reader);
   const draft = join(folder, "draft");
   const tips = refs.map(({ object }) => object);
+  const garbage = new GarbageCollector();
+  let steps = 0;
+  const tidied = (done: number, total: number | null) => {
+    if (++steps % STEPS === 0) garbage.collect();
+    progress(done, total);
+  };
   const pack = { source, start: 0, target: draft, tips, based: [] };
-  unpackPush(companion, pack, (bytes) => progress(bytes, null));
+  unpackPush(companion, pack, (bytes) => tidied(bytes, null));
   let checkins = 0;
   const report = receivePush(companion, {
     draft,
@@ -67,7 +77,7 @@ export function importPack(
     now,
   }, (done, total) => {
     checkins = total;
-    progress(done, total);
+    tidied(done, total);
   });
   const notices = new NoticeLog();
   for (const { ref, refusal } of report.refs) {
