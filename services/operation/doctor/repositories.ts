@@ -26,7 +26,8 @@ const SHOWN = 10;
 const OWN =
   /^(?:removed|moved|\.(?:uploads|mirrors)|\.(?:upload|export|archive|download|pack|restore)-.*)$/;
 /** What belongs to a repository, and to an import. */
-const OF_REPOSITORY = /\.(?:fossil|index|objects)(?:-wal|-shm|-journal)?$|\.pack$|\.import(?:[.-]|$)/;
+const OF_REPOSITORY =
+  /\.(?:fossil|index|objects)(?:-wal|-shm|-journal)?$|\.pack$|\.import(?:[.-]|$)/;
 
 export interface RepositoryCheckOptions {
   readonly folders: Folders;

@@ -32,7 +32,7 @@ export const startImport = operation(
     input: importRequestSchema,
     bodyName: "ImportRequest",
     example: { url: "https://git.example/team/website.git" },
-  refusals: [{ error: Conflict }, { error: TooMany }],
+    refusals: [{ error: Conflict }, { error: TooMany }],
     ok: { schema: importSchema, description: "Started" },
     isAccepted: true,
   },

@@ -1,6 +1,7 @@
 /** Fills a new repository with what was fetched from a Git server: as one push of all it has. */
 import { join } from "node:path";
 import type { RemoteRefs } from "../../../git/mod.ts";
+import { FossilError } from "../../error.ts";
 import { Reader } from "../../read/mod.ts";
 import type { Repository } from "../../repository.ts";
 import type { PushRules } from "../../sync/judgement.ts";
@@ -79,6 +80,10 @@ export function importPack(
     checkins = total;
     tidied(done, total);
   });
+  const refused = report.refs.find(({ refusal }) => refusal !== null);
+  if (report.receipt === null && refused !== undefined) {
+    throw new FossilError("invalid", `${refused.ref} cannot be kept: ${refused.refusal}`);
+  }
   const notices = new NoticeLog();
   for (const { ref, refusal } of report.refs) {
     if (refusal !== null) notices.add("ref", ref, `It was left out: ${refusal}`);
