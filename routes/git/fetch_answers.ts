@@ -55,8 +55,12 @@ export class FetchAnswers {
   async command(message: Uint8Array, call: FetchCall): Promise<Body> {
     const command = parseCommand(message);
     switch (command.name) {
-      case "ls-refs":
-        return joined(listRefs(await this.#door.refs(call.project), command.list));
+      case "ls-refs": {
+        const { project } = call;
+        const { head, refs } = await this.#door.refs(project);
+        const rounds = await this.#door.roundRefs(project, command.list.prefixes);
+        return joined(listRefs({ head, refs: [...refs, ...rounds] }, command.list));
+      }
       case "object-info":
         return await this.#sizes(command.objects, call);
       case "fetch":

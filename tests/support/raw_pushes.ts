@@ -32,7 +32,8 @@ export interface RawObject extends RawEntry {
   readonly hex: string;
 }
 
-function rawObject(kind: ObjectKind, content: Uint8Array): RawObject {
+/** An object of any bytes. */
+export function rawObject(kind: ObjectKind, content: Uint8Array): RawObject {
   const name = nameOfObject(kind, content);
   return { form: { kind }, content, name, hex: hexOf(name) };
 }

@@ -18,9 +18,10 @@ import {
 
 /** The name that no object has. */
 const NO_OBJECT = "0".repeat(40);
-/** Most references of one push, and the longest name of one, in bytes. */
+/** Most references of one push, and the longest name of one, in bytes and in parts. */
 const MAX_COMMANDS = 20_000;
 const MAX_REF_BYTES = 1000;
+const MAX_REF_PARTS = 64;
 /** Most options of a push; each is at most a packet long. */
 const MAX_OPTIONS = 100;
 /** Most bytes before the pack. */
@@ -116,6 +117,9 @@ function commandOf(line: string): RefCommand {
   if (Buffer.byteLength(ref) > MAX_REF_BYTES) {
     throw new GitError(`The name of a reference has at most ${MAX_REF_BYTES} bytes`);
   }
+  if (ref.split("/").length > MAX_REF_PARTS) {
+    throw new GitError(`The name of a reference has at most ${MAX_REF_PARTS} parts`);
+  }
   return { ref, from: from === NO_OBJECT ? null : from, to: to === NO_OBJECT ? null : to };
 }
 
@@ -148,7 +152,7 @@ export function isRefName(ref: string): boolean {
   if (/[\0-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\.$|\/$/.test(ref) || ref.includes("\ufffd")) {
     return false;
   }
-  return ref.startsWith("refs/") && ref.split("/").length > 2 &&
+  return ref.startsWith("refs/") &&
     ref.split("/").every((part) => !part.startsWith(".") && !part.endsWith(".lock"));
 }
 

@@ -220,11 +220,25 @@ function parseList(lines: Iterable<string>): ListRequest {
 function parseFetch(lines: Iterable<string>): FetchRequest {
   const draft = new FetchDraft();
   for (const line of lines) {
-    if (!draft.take(line)) draft.options.add(line);
-    if (draft.options.size > MAX_NAMES) throw tooMany();
+    if (draft.take(line)) continue;
+    if (!FETCH_OPTIONS.has(line)) {
+      throw new GitError(`A fetch has the unknown line "${line.slice(0, 50)}"`);
+    }
+    draft.options.add(line);
   }
   return draft.finish("large");
 }
+
+/** What a fetch of version 2 may say in a word. */
+const FETCH_OPTIONS: ReadonlySet<string> = new Set([
+  "deepen-relative",
+  "done",
+  "include-tag",
+  "no-progress",
+  "ofs-delta",
+  "thin-pack",
+  "wait-for-done",
+]);
 
 function parseObjects(lines: Iterable<string>): string[] {
   const objects: string[] = [];

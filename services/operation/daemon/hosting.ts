@@ -281,7 +281,7 @@ export async function openHosting(
   const sqlQueries = new SqlQueries({ repositories, scheduler, log });
   started.defer(() => sqlQueries.close());
   const reads = new ReadsAnywhere({ repositories, client: options.nodeLinks?.client ?? null });
-  const git = new GitDoor({ repositories, scheduler, log });
+  const git = new GitDoor({ repositories, reviews: store, scheduler, log });
   const followers = [notifications.notifier, ticketNotes, overlapWatch];
   return {
     ...work,

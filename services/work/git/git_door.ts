@@ -1,11 +1,12 @@
 import { join } from "node:path";
-import type { Advertisement, FetchRequest } from "../../engines/git/mod.ts";
+import type { AdvertisedRef, Advertisement, FetchRequest } from "../../engines/git/mod.ts";
 import type { NegotiationAnswer } from "../../engines/fossil/mod.ts";
 import { Unavailable } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { CallerQuota, type Holder } from "../../people/identity/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
+import type { ReviewStore } from "../reviews/mod.ts";
 import { GrowingFile } from "./growing_file.ts";
 
 /** Packs that may be made or read at the same time. */
@@ -18,9 +19,14 @@ const RETRY_SECONDS = 10;
 const STALL_MILLISECONDS = 5 * 60_000;
 /** Branches that are fetched by hash alone. */
 const HIDDEN = "refs/heads/landing/";
+/** Where the rounds of reviews are, for those who ask for them. */
+const REVIEWS = "refs/reviews/";
+/** Most rounds that an answer has, and most reviews that are looked up alone. */
+const [MAX_ROUNDS, MAX_LOOKED_UP] = [10_000, 100];
 
 export interface GitDoorOptions {
   readonly repositories: ProjectRepositories;
+  readonly reviews: Pick<ReviewStore, "roundTips">;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -28,6 +34,7 @@ export interface GitDoorOptions {
 /** Answers `git clone` and `git fetch` of projects. */
 export class GitDoor {
   readonly #repositories: ProjectRepositories;
+  readonly #reviews: Pick<ReviewStore, "roundTips">;
   readonly #scheduler: Scheduler;
   readonly #log: Log;
   readonly #quota = new CallerQuota(MAX_PACKS, WORDS);
@@ -38,6 +45,7 @@ export class GitDoor {
 
   constructor(options: GitDoorOptions) {
     this.#repositories = options.repositories;
+    this.#reviews = options.reviews;
     this.#scheduler = options.scheduler;
     this.#log = options.log;
   }
@@ -63,6 +71,36 @@ export class GitDoor {
     const refs: Advertisement = JSON.parse(new TextDecoder().decode(answer.content.bytes));
     this.#parsed.set(answer, refs);
     return refs;
+  }
+
+  /**
+   * The references of the rounds of reviews: `refs/reviews/NUMBER/ROUND`. They are there for those who
+   * ask for them.
+   *
+   * @param prefixes beginnings of the names that a client wants
+   */
+  async roundRefs(
+    project: Project,
+    prefixes: readonly string[],
+  ): Promise<readonly AdvertisedRef[]> {
+    const wanted = prefixes.filter((prefix) => prefix.startsWith(REVIEWS));
+    if (wanted.length === 0) return [];
+    const numbers = new Set(
+      wanted.map((prefix) =>
+        Number(/^([1-9][0-9]{0,6})\//.exec(prefix.slice(REVIEWS.length))?.[1])
+      ),
+    );
+    const reviews = numbers.has(NaN) || numbers.size > MAX_LOOKED_UP ? null : [...numbers];
+    const rounds = await this.#reviews.roundTips(project, { reviews, limit: MAX_ROUNDS });
+    const commits = await this.#repositories.read(
+      project,
+      (repository) =>
+        this.#ready(project, () => repository.gitCommits(rounds.map(({ tip }) => tip))),
+    );
+    return rounds.flatMap(({ review, round }, place): AdvertisedRef | [] => {
+      const object = commits[place] ?? null;
+      return object === null ? [] : { ref: `${REVIEWS}${review}/${round}`, object, peeled: null };
+    });
   }
 
   /**

@@ -6,7 +6,7 @@ import {
   type PushHead,
   type RefReport,
 } from "../../engines/git/mod.ts";
-import type { GitPushReport, PushBases } from "../../engines/fossil/mod.ts";
+import type { GitPush, GitPushReport, SentPack, UnpackedPush } from "../../engines/fossil/mod.ts";
 import { Invalid, ServiceError, TooMany, Unavailable } from "../../kernel/errors.ts";
 import type { FreeSpace } from "../../kernel/files.ts";
 import { Semaphore } from "../../kernel/semaphore.ts";
@@ -17,7 +17,7 @@ import { Pushes, type PushesOptions, type PushTurn } from "../sync/mod.ts";
 import type { WorkRequest, Workspaces } from "../workspaces/mod.ts";
 import type { GitDoor } from "./git_door.ts";
 import { parsePushOptions, type PushOptions } from "./push_options.ts";
-import { type ReviewTarget, type Target, targetsOf } from "./push_targets.ts";
+import { beginsWork, type ReviewTarget, type Target, targetsOf } from "./push_targets.ts";
 
 /** Pushes of one caller that are on the disk at once. The rest waits at its sender. */
 const BODIES = {
@@ -27,6 +27,8 @@ const BODIES = {
 };
 /** Bytes of a push that arrive whatever the disk says. */
 const FREE_BYTES = 16 * 1024 * 1024;
+/** Most references that are stored without keeping anybody waiting. */
+const MAX_SHORT_REFS = 50;
 /** Bytes in which most pushes have all that comes before their pack. */
 const USUAL_HEAD = 64 * 1024;
 
@@ -105,14 +107,15 @@ export class GitPushes {
     const { repositories, git } = this.#options;
     const tips = head.commands.flatMap(({ to }) => to ?? []);
     let draft: string | null = null;
-    let bases: PushBases = {};
+    let unpacked: UnpackedPush = { bases: {}, oddities: [], isLong: false };
     if (tips.length > 0) {
-      const target = draft = join(upload.path, "..", "draft");
-      const pack = { source: upload.path, start: head.length, target, tips };
-      bases = await repositories.read(
-        access.project,
-        (repository) => repository.unpackPush(pack, { signal: call.signal }),
+      await repositories.requireRoom(access.project, call.caller, upload.bytes);
+      draft = join(upload.path, "..", "draft");
+      const based = head.commands.flatMap(({ ref, to }) =>
+        to !== null && beginsWork(ref) ? to : []
       );
+      const pack = { source: upload.path, start: head.length, target: draft, tips, based };
+      unpacked = await this.#unpack(access, pack, call.signal);
     }
     const { slug, caller } = call;
     const options = await this.#optionsOf(access, head);
@@ -125,23 +128,51 @@ export class GitPushes {
         request: this.#requestOf(turn.access, caller),
         options,
         refs: new Map(refs.map(({ ref, object }) => [ref, object])),
-        bases,
+        bases: unpacked.bases,
       });
-      return await this.#store(turn, { head, targets, draft, address: caller.address });
+      const { isLong } = unpacked;
+      return await this.#store(turn, { head, targets, draft, isLong, address: caller.address });
     });
     const refs = targets.map((target) => reportOf(target, report));
     const notices = [
       ...options.unknown.map((name) => `The push option "${name}" means nothing here`),
+      ...unpacked.oddities.map((sentence) => `Warning: ${sentence}`),
       ...refs.flatMap(({ ref, refusal }) => refusal === null ? [] : `${ref}: ${refusal}`),
     ];
     for (const target of targets) {
-      if (target.refusal !== null || target.review === null) continue;
+      if (target.refusal !== null) continue;
       const pushed = report.refs.find(({ ref }) => ref === target.pushed.ref);
       if (pushed?.refusal !== null || pushed.checkin === null) continue;
-      const { review } = target;
-      notices.push(await this.#review({ access, call, options, review, checkin: pushed.checkin }));
+      const { review, begins, intended } = target;
+      if (review !== null) {
+        const { checkin } = pushed;
+        notices.push(await this.#review({ access, call, options, review, checkin }));
+      } else if (intended !== null) {
+        notices.push(`The new ${begins} is yours: push to refs/for/BRANCH for its review`);
+      }
     }
     return { head, failure: null, refs, notices };
+  }
+
+  /** Unpacks a push, as long as the disk has room for what it unfolds to. */
+  async #unpack(
+    { project }: ProjectAccess,
+    pack: SentPack,
+    signal: AbortSignal,
+  ): Promise<UnpackedPush> {
+    const { repositories, space } = this.#options;
+    const full = new AbortController();
+    const options = {
+      signal: AbortSignal.any([signal, full.signal]),
+      onProgress: () => {
+        const { refusal } = space;
+        if (refusal !== null) full.abort(new Unavailable(refusal));
+      },
+    };
+    return await repositories.read(
+      project,
+      (repository) => repository.unpackPush(pack, options),
+    );
   }
 
   /** The options, with the whole id of the ticket. */
@@ -163,10 +194,11 @@ export class GitPushes {
 
   async #store(
     { repository, rules, mark, intend }: PushTurn,
-    { head: { isAtomic }, targets, draft, address }: {
+    { head: { isAtomic }, targets, draft, isLong, address }: {
       readonly head: PushHead;
       readonly targets: readonly Target[];
       readonly draft: string | null;
+      readonly isLong: boolean;
       readonly address: string | null;
     },
   ): Promise<GitPushReport> {
@@ -179,7 +211,7 @@ export class GitPushes {
       changed.add(pushed.ref);
       if (intended !== null) await intend(intended);
     }
-    return await repository.receivePush({
+    const push: GitPush = {
       draft,
       refs: accepted.map(({ pushed }) => pushed),
       isAtomic,
@@ -187,7 +219,10 @@ export class GitPushes {
       address,
       mark,
       now: this.#options.clock(),
-    });
+    };
+    return isLong || push.refs.length > MAX_SHORT_REFS
+      ? await repository.receiveLongPush(push)
+      : await repository.receivePush(push);
   }
 
   /** Opens the review of a workspace, unless it has one; returns what to say of it. */
@@ -204,6 +239,9 @@ export class GitPushes {
     try {
       const [open] = await reviews.store.openOf(project.id, [review.workspace]);
       let number = open?.number;
+      if (number === undefined && options.isDraft) {
+        return `The commits are in workspace/${review.workspace}: push without "draft" for a review`;
+      }
       if (number === undefined) {
         const { comment } = await repositories.read(
           project,

@@ -51,6 +51,11 @@ export interface TargetParts {
   readonly bases: Readonly<Record<string, readonly string[]>>;
 }
 
+/** Whether a push to a reference may make a workspace. */
+export function beginsWork(ref: string): boolean {
+  return ref.startsWith(REVIEWS) || ref.startsWith(WORKSPACE);
+}
+
 /** What the commands of a push ask for. Needs the caller's turn. */
 export async function targetsOf(
   commands: readonly RefCommand[],

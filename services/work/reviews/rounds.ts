@@ -27,6 +27,9 @@ const MAX_ROUNDS = 20;
 /** The branches of workspaces. */
 const BRANCH = new RegExp(`^${branchOf({ name: "(.+)" })}$`);
 
+/** The reference of a workspace, in the property that moves it. */
+const MOVED = new RegExp(`refs/heads/${branchOf({ name: "([A-Za-z0-9._-]+)" })}`);
+
 /** The content of a round: check-ins by their whole ids, and the files that differ. */
 export interface Pinned {
   readonly base: string;
@@ -194,8 +197,7 @@ export async function nextRounds(parts: RoundParts, reception: Reception): Promi
   );
   const newest = new Map<string, ReceivedArtifact>();
   for (const artifact of artifacts) {
-    const [, name] = artifact.kind === "checkin" ? BRANCH.exec(artifact.branch) ?? [] : [];
-    if (name !== undefined && !ended.has(name)) newest.set(name, artifact);
+    for (const name of workspacesIn(artifact)) if (!ended.has(name)) newest.set(name, artifact);
   }
   if (newest.size === 0) return {};
   const reviews = await parts.store.openOf(project.id, [...newest.keys()]);
@@ -208,6 +210,15 @@ export async function nextRounds(parts: RoundParts, reception: Reception): Promi
     statements: changes.flatMap((change) => change.statements ?? []),
     events: changes.flatMap((change) => change.events ?? []),
   };
+}
+
+/** The workspaces whose tip an artifact moves: a check-in, or a forced push that takes some away. */
+function workspacesIn(artifact: ReceivedArtifact): readonly string[] {
+  if (artifact.kind === "checkin") return BRANCH.exec(artifact.branch)?.slice(1) ?? [];
+  if (artifact.kind !== "tag") return [];
+  return artifact.tags.flatMap(({ name, value }) =>
+    name === "git-refs" ? MOVED.exec(value ?? "")?.slice(1) ?? [] : []
+  );
 }
 
 /** Begins the next round of a review, unless its tip is unchanged. */

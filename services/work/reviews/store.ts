@@ -242,6 +242,24 @@ export class ReviewStore {
     return rows.map(roundOf);
   }
 
+  /**
+   * The tips of rounds, by the numbers of their reviews; the newest come first.
+   *
+   * @param of.reviews only those of these reviews; null for all
+   */
+  async roundTips(
+    { id }: Pick<Project, "id">,
+    { reviews, limit }: { readonly reviews: readonly number[] | null; readonly limit: number },
+  ): Promise<readonly { readonly review: number; readonly round: number; readonly tip: string }[]> {
+    const rows = await this.#tables.selectFrom("review_rounds")
+      .innerJoin("reviews", "reviews.id", "review_rounds.review_id")
+      .select(["reviews.number as review", "review_rounds.round as round", "tip"])
+      .where("project_id", "=", id)
+      .$if(reviews !== null, (query) => query.where("number", "in", [...reviews ?? []]))
+      .orderBy("number", "desc").orderBy("review_rounds.round", "desc").limit(limit).execute();
+    return rows;
+  }
+
   /** The newest round of a review; null if it has no workspace. */
   async newestRound({ id }: Pick<Review, "id">): Promise<Round | null> {
     const row = await this.#tables.selectFrom("review_rounds").selectAll()

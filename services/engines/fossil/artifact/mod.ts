@@ -11,8 +11,10 @@ export {
   caseCollision,
   foldPath,
   isGitFolder,
+  isGitModules,
   isHarmfulPath,
   pathFault,
+  windowsFault,
 } from "./portable_paths.ts";
 export { findFileCard } from "./find.ts";
 export {

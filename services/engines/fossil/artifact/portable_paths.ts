@@ -61,10 +61,30 @@ export function isHarmfulPath(path: string): boolean {
     path.split("/").some((segment) => segment === ".." || isGitFolder(segment));
 }
 
-/** Whether Git or one of the file systems that it knows takes a segment of a path for `.git`. */
+/**
+ * Whether Git or one of the file systems that it knows takes a segment of a path, or a part of it that
+ * Windows takes for a segment, for `.git`.
+ */
 export function isGitFolder(segment: string): boolean {
   const visible = segment.replace(IGNORED_BY_HFS, "").normalize("NFC").toLowerCase();
-  return /^(?:\.git|git~1)[. ]*(?:$|:)/.test(visible);
+  return /(?:^|\\)(?:\.git|git~1)[. ]*(?:$|[:\\])/.test(visible);
+}
+
+/** Whether Git or one of those file systems takes a segment of a path for `.gitmodules`. */
+export function isGitModules(segment: string): boolean {
+  const visible = segment.replace(IGNORED_BY_HFS, "").normalize("NFC").toLowerCase();
+  return /(?:^|\\)(?:\.gitmodules|gitmod~[1-4]|gi7eb[0-9a-f]*~[0-9]+)[. ]*(?:$|[:\\])/.test(
+    visible,
+  );
+}
+
+/** What keeps Windows from having a file of a name, as the rest of a sentence; null if it can. */
+export function windowsFault(segment: string): string | null {
+  if (WINDOWS_DEVICE.test(segment)) return "is the name of a device on Windows";
+  if (/[. ]$/.test(segment)) return "ends with a dot or a space, which Windows leaves out";
+  return WINDOWS_RESERVED.test(segment) || segment.includes("\\") || CONTROL.test(segment)
+    ? "has a character that no file has on Windows"
+    : null;
 }
 
 /** The form in which file systems that ignore case compare names. */

@@ -7,11 +7,11 @@ export { GitCompanion, type NegotiationAnswer, type PackReport } from "./door/mo
 export {
   type GitPush,
   type GitPushReport,
-  type PushBases,
   type PushedRef,
   type PushedRefReport,
   receivePush,
   type SentPack,
+  type UnpackedPush,
   unpackPush,
 } from "./push/mod.ts";
 export type * from "./types.ts";

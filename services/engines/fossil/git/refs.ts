@@ -331,7 +331,7 @@ class UsedRefs {
 }
 
 /** `a` and `a/b` for `a/b/c`. */
-function foldersOf(ref: string): string[] {
+export function foldersOf(ref: string): string[] {
   const folders: string[] = [];
   for (let end = ref.indexOf("/"); end >= 0; end = ref.indexOf("/", end + 1)) {
     folders.push(ref.slice(0, end));

@@ -1,5 +1,6 @@
 import { type Artifact, shownText } from "../artifact/mod.ts";
 import { readTimelineCheckins } from "./checkins.ts";
+import type { TimelineCheckin } from "./shapes.ts";
 import type { Reader } from "./reader.ts";
 import type {
   Received,
@@ -43,7 +44,13 @@ export function readReceived(reader: Reader, options: ReceivedOptions): Received
     const count = after !== null && after.phantoms > 0 ? rows.length : wholeReceipts(rows, limit);
     const isWhole = count === rows.length;
     const page = rows.slice(0, count);
-    const artifacts = page.flatMap((row) => describe(reader, row));
+    const checkins = new Map(
+      readTimelineCheckins(reader, page.map(({ rid }) => rid)).map((one) => [one.uuid, one]),
+    );
+    const artifacts = page.flatMap((row) => {
+      reader.check();
+      return describe(reader, row, checkins);
+    });
     const place = isWhole
       ? end
       : { ...end, rcvid: after?.rcvid ?? 0, rid: page.at(-1)?.rid ?? 0, phantoms: 0 };
@@ -102,7 +109,13 @@ function selectRows(
   return db.rows(`${from} rid>? OR blob.rcvid>? ORDER BY rid`, rid, rcvid);
 }
 
-function describe(reader: Reader, { rid, rcvid, mark }: ReceivedRow): ReceivedArtifact[] {
+type Checkins = ReadonlyMap<string, TimelineCheckin>;
+
+function describe(
+  reader: Reader,
+  { rid, rcvid, mark }: ReceivedRow,
+  checkins: Checkins,
+): ReceivedArtifact[] {
   const artifact = reader.repository.artifact(rid);
   const uuid = reader.repository.store.hashOf(rid);
   if (artifact === null || uuid === undefined || artifact.kind === "cluster") return [];
@@ -115,7 +128,9 @@ function describe(reader: Reader, { rid, rcvid, mark }: ReceivedRow): ReceivedAr
     receipt: rcvid ?? 0,
     mark,
   };
-  return specifics(reader, rid, artifact).map((more): ReceivedArtifact => ({ ...common, ...more }));
+  return specifics(reader, { rid, artifact, checkin: checkins.get(uuid) }).map((
+    more,
+  ): ReceivedArtifact => ({ ...common, ...more }));
 }
 
 /** A member of a union without the fields that all members have. */
@@ -125,12 +140,14 @@ type Specific<Member> = Member extends unknown
 
 function specifics(
   reader: Reader,
-  rid: number,
-  artifact: Exclude<Artifact, { kind: "cluster" }>,
+  { rid, artifact, checkin }: {
+    readonly rid: number;
+    readonly artifact: Exclude<Artifact, { kind: "cluster" }>;
+    readonly checkin: TimelineCheckin | undefined;
+  },
 ): Specific<ReceivedArtifact>[] {
   switch (artifact.kind) {
     case "manifest": {
-      const [checkin] = readTimelineCheckins(reader, [rid]);
       const { comment = "", branch = "", parents = [] } = checkin ?? {};
       return [{ kind: "checkin", comment, branch, parents }];
     }

@@ -141,7 +141,7 @@ export class BranchJudge {
   requireMove(branches: readonly string[], subject: string): void {
     for (const branch of branches) {
       this.require(branch, subject);
-      if (!this.isWorkspace(branch)) continue;
+      if (!this.isWorkspace(branch) || this.#rules.begins?.includes(branch) === true) continue;
       throw refused(`${subject} is refused: ${quoted(branch)} belongs to a workspace`);
     }
   }

@@ -58,6 +58,7 @@ export const READ_NAMES = [
   "gitNegotiation",
   "keptGitPack",
   "gitSizes",
+  "gitCommits",
 ] as const;
 
 /** Writes, which have a generous limit. */
@@ -106,6 +107,7 @@ export const WHOLE_NAMES = [
   "gitPack",
   "unpackPush",
   "receivePush",
+  "receiveLongPush",
   "verify",
   "rebuild",
 ] as const;
@@ -135,16 +137,17 @@ export const REPEATABLE: ReadonlySet<string> = new Set<OperationName>([
 
 /**
  * The workers on the side: those that answer in steps of a few milliseconds, those for reads that
- * compute for longer, and those for what has no limit. Nothing of one waits for another.
+ * compute for longer, and those for what has no limit; "stores" write what takes long, while their
+ * project's turn lasts. Nothing of one waits for another.
  */
-export const SIDES = ["quick", "heavy", "unlimited", "imports"] as const;
+export const SIDES = ["quick", "heavy", "unlimited", "imports", "stores"] as const;
 
 export type Side = (typeof SIDES)[number];
 
 /**
  * Operations that may take long, and the worker on the side that does them. Reads that kept other
- * calls waiting go to "heavy", imports to workers of their own. Several may write the search index; SQLite's lock
- * keeps them apart.
+ * calls waiting go to "heavy", imports to workers of their own. Several may write the search index;
+ * SQLite's lock keeps them apart, and a long push from the repository's own worker.
  */
 export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Side>([
   ["search", "quick"],
@@ -160,7 +163,14 @@ export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Sid
   ["exportGit", "unlimited"],
   ["prepareClones", "unlimited"],
   ["gitPack", "unlimited"],
-  ["unpackPush", "unlimited"],
+  ["unpackPush", "quick"],
+  ["receiveLongPush", "stores"],
   ["storeCloned", "unlimited"],
   ["verify", "unlimited"],
+]);
+
+/** Where operations go on, from their beginning, once they have kept others waiting. */
+export const NEXT_SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Side>([
+  ...READ_NAMES.map((name) => [name, "heavy"] as const),
+  ["unpackPush", "unlimited"],
 ]);

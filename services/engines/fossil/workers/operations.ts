@@ -17,9 +17,9 @@ import {
   type GitExportReport,
   type GitPush,
   type GitPushReport,
-  type PushBases,
   receivePush,
   type SentPack,
+  type UnpackedPush,
   unpackPush,
 } from "../git/mod.ts";
 import {
@@ -149,6 +149,7 @@ import {
 import type { FetchRequest } from "../../git/mod.ts";
 import {
   answerNegotiation,
+  commitsOf,
   type PackReport,
   type PackTarget,
   prepareClones,
@@ -261,6 +262,9 @@ export const READS = {
     withCompanion((companion) => takeKeptPack(companion, where)),
   gitSizes: ({ withCompanion }: Context, names: readonly string[]) =>
     withCompanion((companion) => sizesOf(companion, names)),
+  /** The commits of check-ins by their names; null for one that has none. */
+  gitCommits: ({ withCompanion }: Context, checkins: readonly string[]) =>
+    withCompanion((companion) => commitsOf(companion, checkins)),
 } as const satisfies Record<ReadName, unknown>;
 
 /** Writes, which have a generous limit. */
@@ -403,15 +407,26 @@ export const WHOLE = {
     return withCompanion((companion) => writeFetched(companion, where, progress), () => !isBegun);
   },
   /** Unpacks what a client of Git has pushed into a draft. */
-  unpackPush: ({ withCompanion, watch }: Context, pack: SentPack): PushBases =>
-    withCompanion((companion) => unpackPush(companion, pack, () => watch.check()), () => false),
-  /** Stores a push of Git whose objects are in a draft. */
-  receivePush: ({ withCompanion, watch }: Context, push: GitPush): GitPushReport =>
-    withCompanion((companion) => receivePush(companion, push, () => watch.check()), () => false),
+  unpackPush: ({ withCompanion, watch }: Context, pack: SentPack): UnpackedPush =>
+    withCompanion(
+      (companion) => unpackPush(companion, pack, (bytes) => watch.progress(bytes, null)),
+      () => false,
+    ),
+  receivePush: storePush,
+  /** The same, for what would keep others waiting. */
+  receiveLongPush: storePush,
   /** Checks the file, decodes and hashes every artifact; returns damaged and missing content. */
   verify: ({ repository, watch }: Context) => examineRepository(repository, watch.progress),
   rebuild: ({ repository, watch }: Context) => repository.rebuild({ progress: watch.progress }),
 } as const satisfies Record<WholeName, unknown>;
+
+/** Stores a push of Git whose objects are in a draft. */
+function storePush({ withCompanion, watch }: Context, push: GitPush): GitPushReport {
+  return withCompanion(
+    (companion) => receivePush(companion, push, () => watch.check()),
+    () => false,
+  );
+}
 
 /**
  * Frees the memory that the content of a long file took. A prepared statement keeps the last value

@@ -8,9 +8,9 @@ import type { NewRepositoryOptions } from "../repository.ts";
 import { errorOf } from "./failures.ts";
 import type { ImportOptions, ImportReport } from "./import.ts";
 import {
+  NEXT_SIDE,
   type OperationName,
   READ_NAMES,
-  READS,
   REPEATABLE,
   SIDE,
   type Side,
@@ -323,6 +323,7 @@ const SIDE_OPTIONS: Readonly<Record<Side, SideOptions>> = {
   // What has no limit holds hundreds of megabytes, which only the end of its process gives back.
   unlimited: { workers: 3, idleMs: 2_000 },
   imports: { workers: 2, idleMs: 2_000 },
+  stores: { workers: 2, idleMs: 2_000 },
 };
 
 /** What workers on the side cache, in bytes: they read a thing once. */
@@ -613,16 +614,17 @@ function operationsOf(door: Door): Record<string, unknown> {
       const request = { operation, input, asJson, limitMs, wantsProgress };
       const job = { kind: "run", path, ...request } as const;
       const side = SIDE.get(operation);
-      const submitTo = (choose: () => Lane) => {
+      const submitTo = (choose: () => Lane, move: Move | null = null) => {
         const waiting = held.get(path);
-        const submitToSide = () => choose().submit(path, job, options);
+        const submitToSide = () => choose().submit(path, job, options, move);
         return waiting === undefined ? submitToSide() : waiting.then(submitToSide);
       };
       // One of them at most has what a repository was asked for, and remembers what it compared.
       const choose = (side: Side) => () =>
         sides[side].find((other) => other.has(path)) ?? leastBusy(sides[side]);
-      if (side !== undefined) return submitTo(choose(side));
-      const move = READS.has(operation) ? () => submitTo(choose("heavy")) : null;
+      const next = NEXT_SIDE.get(operation);
+      const move = next === undefined ? null : () => submitTo(choose(next));
+      if (side !== undefined) return submitTo(choose(side), move);
       return door.lane().submit(path, job, options, move);
     };
     return [operation, call];

@@ -178,9 +178,9 @@ const MIN_AMENDED_FILES = 256;
  * that keeps the sum of all F cards small. As in the program, which assumes that each further
  * check-in adds three.
  */
-function fileCards(
+export function fileCards(
   repository: Repository,
-  { parent: hash, isPrivate = false }: Omit<NewCheckin, "changes">,
+  { parent: hash, isPrivate = false }: Pick<NewCheckin, "parent" | "isPrivate">,
   parent: Manifest | null,
   files: ManifestFiles,
 ): Pick<Manifest, "baseline" | "files"> {

@@ -2,6 +2,7 @@
 export { type NewAttachment, writeAttachment } from "./attachment.ts";
 export { type Author, writeAs } from "./author.ts";
 export {
+  fileCards,
   isOpenLeaf,
   type MakeTree,
   manifestOf,

@@ -4,6 +4,7 @@ import {
   bytesOfName,
   EVERYTHING,
   type FetchRequest,
+  hexOf,
 } from "../../../git/mod.ts";
 import type { GitCompanion } from "./companion.ts";
 import {
@@ -52,6 +53,20 @@ export function sizesOf(
       bytesOfName(name),
     );
     return found === undefined ? null : db.value<number>(SIZES[found.kind]!, found.place) ?? null;
+  });
+}
+
+/** The names of the commits of check-ins; null if an update must come first. */
+export function commitsOf(
+  companion: GitCompanion,
+  checkins: readonly string[],
+): (string | null)[] | null {
+  if (!companion.updateIfShort()) return null;
+  const { db, reader: { repository: { store } } } = companion;
+  return checkins.map((checkin) => {
+    const select = "SELECT name FROM revision WHERE rid=?";
+    const name = db.value<Uint8Array>(select, store.ridOf(checkin));
+    return name === undefined ? null : hexOf(name);
   });
 }
 

@@ -2,6 +2,7 @@
 export { GitCompanion } from "./companion.ts";
 export {
   answerNegotiation,
+  commitsOf,
   type PackTarget,
   prepareClones,
   readGitRefs,

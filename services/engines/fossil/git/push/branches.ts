@@ -3,6 +3,8 @@ import { nameFault } from "../../artifact/mod.ts";
 import { mainBranch, TAG } from "../../content/mod.ts";
 import type { Repository } from "../../repository.ts";
 import { TextSet } from "../../text/mod.ts";
+import type { TagChange } from "../../write/mod.ts";
+import type { GitCompanion } from "../door/mod.ts";
 import { formatRefs } from "../headers.ts";
 
 const HEADS = "refs/heads/";
@@ -17,12 +19,14 @@ export interface PushBranch {
 
 /** Finds the branch of each reference. Needs `read`. */
 export class PushBranches {
+  readonly #companion: GitCompanion;
   readonly #repository: Repository;
   /** Names that this push has taken. */
   readonly #taken = new TextSet();
 
-  constructor(repository: Repository) {
-    this.#repository = repository;
+  constructor(companion: GitCompanion) {
+    this.#companion = companion;
+    this.#repository = companion.reader.repository;
   }
 
   /** The branch of a reference, which may not exist yet; always another one for another reference. */
@@ -69,6 +73,45 @@ export class PushBranches {
     const select = "SELECT value FROM tagxref WHERE tagid=? AND rid=? AND tagtype>0";
     const rid = this.#repository.store.ridOf(checkin);
     return this.#repository.db.value<string>(select, TAG.branch, rid) ?? TRUNK;
+  }
+
+  /** Whether clients see a branch. */
+  isSeen(name: string): boolean {
+    return this.#companion.db.exists("SELECT 1 FROM ref WHERE branch=?", name);
+  }
+
+  /** The check-ins of a branch that continue one of its check-ins. */
+  continuations(checkin: string, { name }: PushBranch): string[] {
+    const { db, store } = this.#repository;
+    return db.rows<{ uuid: string }>(
+      `SELECT uuid FROM plink JOIN tagxref ON tagxref.rid=cid AND tagid=? AND tagtype>0 AND value=?
+        JOIN blob ON blob.rid=cid WHERE pid=? AND isprim`,
+      TAG.branch,
+      name,
+      store.ridOf(checkin),
+    ).map(({ uuid }) => uuid);
+  }
+
+  /**
+   * Puts a check-in, and what continues it, on a branch.
+   *
+   * @param checkin its hash
+   */
+  moveTo({ name, value }: PushBranch, checkin: string): TagChange[] {
+    const { db, store } = this.#repository;
+    const inherited = db.rows<{ name: string }>(
+      "SELECT tagname AS name FROM tagxref JOIN tag USING(tagid) WHERE rid=? AND tagtype=2 " +
+        "AND tagname GLOB 'sym-*'",
+      store.ridOf(checkin),
+    );
+    const sym = `sym-${name}`;
+    return [
+      { sign: "*", name: "branch", target: checkin, value: name },
+      { sign: "*", name: sym, target: checkin, ...value === null ? {} : { value } },
+      ...inherited.filter((one) => one.name !== sym).map((one): TagChange => {
+        return { sign: "-", name: one.name, target: checkin };
+      }),
+    ];
   }
 
   isMain({ name }: PushBranch): boolean {

@@ -9,9 +9,10 @@ import {
   parseTree,
   type TreeEntry,
 } from "../../../git/mod.ts";
-import { isGitFolder } from "../../artifact/mod.ts";
+import { isGitFolder, isGitModules } from "../../artifact/mod.ts";
 import { decodeText } from "../stream/mod.ts";
 import { textOf } from "../door/trees.ts";
+import type { Oddities } from "./oddities.ts";
 
 const MODES: ReadonlySet<number> = new Set([MODE.folder, MODE.link, MODE.submodule]);
 /** Modes of files: old programs wrote other bits. */
@@ -20,15 +21,24 @@ const isFileMode = (mode: number) => mode >> 9 === MODE.file >> 9;
 /**
  * Checks an object.
  *
+ * @param object.hex its name
+ * @param oddities gets what is odd, and allowed
  * @throws {GitError} with what is wrong, as the rest of a sentence
  */
-export function checkObject(kind: ObjectKind, content: Uint8Array): void {
-  if (kind === "tree") checkTree(content);
-  else if (kind === "commit") parseCommit(content);
+export function checkObject(
+  { kind, hex, content }: {
+    readonly kind: ObjectKind;
+    readonly hex: string;
+    readonly content: Uint8Array;
+  },
+  oddities: Oddities,
+): void {
+  if (kind === "tree") oddities.lookAtTree(checkTree(content));
+  else if (kind === "commit") oddities.lookAtCommit(hex, parseCommit(content).people);
   else if (kind === "tag") parseTag(content);
 }
 
-function checkTree(content: Uint8Array): void {
+function checkTree(content: Uint8Array): readonly TreeEntry[] {
   const entries = parseTree(content);
   const names = new Set<string>();
   let before: TreeEntry | null = null;
@@ -50,14 +60,14 @@ function checkTree(content: Uint8Array): void {
     before = entry;
   }
   if (length !== content.length) throw new GitError("has a mode that begins with a zero");
+  return entries;
 }
 
 function faultOfName(name: string, mode: number): string | null {
   const text = textOf(name);
   if (name === "" || name === "." || name === ".." || name.includes("/")) return "is no name";
   if (isGitFolder(text)) return "Git takes for its own";
-  const isModules = mode === MODE.link && /^\.gitmodules$/i.test(text.normalize("NFKC"));
-  return isModules ? "must not be a link" : null;
+  return mode === MODE.link && isGitModules(text) ? "must not be a link" : null;
 }
 
 /** A commit as bytes and names. */
@@ -66,6 +76,8 @@ export interface ParsedCommit {
   readonly parents: readonly Uint8Array[];
   /** What follows the parents. */
   readonly tail: Uint8Array;
+  /** The lines of the author and the committer, a character for each byte. */
+  readonly people: readonly [author: string, committer: string];
 }
 
 const LINE = /^(tree|parent) ([0-9a-f]{40})\n/;
@@ -91,11 +103,14 @@ export function parseCommit(content: Uint8Array): ParsedCommit {
   const tail = content.subarray(at);
   const head = decoder.decode(tail.subarray(0, headLength(tail)));
   if (head.includes("\0")) throw new GitError("has a zero byte among its headers");
-  if (!/^author .*\ncommitter .*\n/.test(head)) throw new GitError("has no author or no committer");
+  const [, author, committer] = /^author (.*)\ncommitter (.*)\n/.exec(head) ?? [];
+  if (author === undefined || committer === undefined) {
+    throw new GitError("has no author or no committer");
+  }
   if (new Set(parents.map((name) => decoder.decode(name))).size < parents.length) {
     throw new GitError("names a parent twice");
   }
-  return { tree, parents, tail };
+  return { tree, parents, tail, people: [author, committer] };
 }
 
 /** Bytes of the headers of a commit or tag. */

@@ -1,12 +1,13 @@
 /** Writes the check-ins of commits. */
-import { BoundedMap } from "../../../../kernel/bounded_map.ts";
 import { hexOf, MODE, type TreeEntry } from "../../../git/mod.ts";
-import { MAX_TREE_FILES, type TagCard } from "../../artifact/mod.ts";
-import type { FileMode } from "../../artifact/mod.ts";
+import { type FileMode, type Manifest, MAX_TREE_FILES, type TagCard } from "../../artifact/mod.ts";
 import { md5 } from "../../codec/mod.ts";
 import { TAG } from "../../content/mod.ts";
+import { ManifestFiles, manifestFiles } from "../../crosslink/mod.ts";
 import { FossilError } from "../../error.ts";
 import type { Repository } from "../../repository.ts";
+import { TextMap, TextSet } from "../../text/mod.ts";
+import { fileCards, manifestOf } from "../../write/mod.ts";
 import { checkinOf, type CheckinText, type CommitText, commitTextOf } from "../commit.ts";
 import { COMMIT_PROPERTY, formatHeaders } from "../headers.ts";
 import { formatOverlay, TREE_PROPERTY } from "../overlay.ts";
@@ -21,8 +22,6 @@ import { keyOf } from "./draft.ts";
 import type { NewCommit } from "./history.ts";
 import type { AllObjects } from "./known.ts";
 
-/** Files of trees that are kept for the children of their commits. */
-const KEPT_FILES = 200_000;
 /** The last millisecond of a second. */
 const LAST_PART = 999;
 
@@ -59,11 +58,6 @@ export class CheckinWriter {
   readonly #checkins = new Map<string, string>();
   /** The trees of new commits. */
   readonly #roots = new Map<string, Uint8Array>();
-  readonly #trees = new BoundedMap<string, GitTree>({
-    most: KEPT_FILES,
-    mostOfOne: KEPT_FILES,
-    weigh: ({ size }) => size + 10,
-  });
 
   constructor(options: CheckinWriterOptions) {
     this.#options = options;
@@ -87,10 +81,7 @@ export class CheckinWriter {
   write(commit: NewCommit, place: CheckinPlace): string {
     const { repository, objects } = this.#options;
     const parents = commit.parents.map((parent) => this.checkinOf(parent));
-    const [parent] = commit.parents;
-    const treeBefore = parent === undefined ? null : this.#treeOf(parent);
-    const before: GitTree = treeBefore === null ? new Map() : this.#files(treeBefore);
-    const after = this.#changed(before, treeBefore, commit.tree);
+    const { before, after } = this.#changes(commit);
     const { tail } = parseCommit(objects.get(commit.name)!.content);
     const { comment, user, date, value } = this.#describe(tail);
     const own = { target: null, sign: "+" } as const;
@@ -99,24 +90,52 @@ export class CheckinWriter {
     const overlay = formatOverlay(overlayOf(after, before));
     if (overlay !== "") tags.push({ ...own, name: TREE_PROPERTY, value: overlay });
     if (place.isClosed) tags.push({ ...own, name: "closed", value: null });
-    const files = cardsOf(after, before);
+    const cards = this.#cards(parents[0] ?? null, { before, after });
     const hash = repository.add({
       kind: "manifest",
-      baseline: null,
+      ...cards,
       comment,
       date: this.#dateAfter(parents, date),
-      files,
       mimetype: null,
       parents,
       cherrypicks: [],
-      checksum: parents.length === 0 && files.length === 0 ? md5("") : null,
+      checksum: parents.length === 0 && cards.files.length === 0 ? md5("") : null,
       tags,
       user,
     });
-    this.#trees.set(keyOf(commit.tree), after);
     this.#checkins.set(keyOf(commit.name), hash);
     this.#roots.set(keyOf(commit.name), commit.tree);
     return hash;
+  }
+
+  /** What a commit changes in the tree of its first parent: the files that differ, in both. */
+  #changes({ parents: [parent], tree }: NewCommit): Readonly<Record<"before" | "after", GitTree>> {
+    const before = new TextMap<TreeFile>();
+    const after = new TextMap<TreeFile>();
+    const root = parent === undefined ? null : this.#treeOf(parent);
+    this.#comparison.compare(root, tree, (path, now, old) => {
+      if (before.size + after.size > 2 * MAX_TREE_FILES) {
+        throw new FossilError("limit", `A tree has more than ${MAX_TREE_FILES} files`);
+      }
+      if (old !== null) before.set(path, this.#fileOf(path, old));
+      if (now !== null) after.set(path, this.#fileOf(path, now));
+    });
+    return { before, after };
+  }
+
+  /** The F cards of a check-in. */
+  #cards(
+    parent: string | null,
+    { before, after }: Readonly<Record<"before" | "after", GitTree>>,
+  ): Pick<Manifest, "baseline" | "files"> {
+    const { repository } = this.#options;
+    const changed = cardsOf(after, before);
+    const kept = new TextSet(changed.map(({ name }) => name));
+    const gone = cardsOf(before, before).filter(({ name }) => !kept.has(name));
+    const changes = [...changed, ...gone.map((card) => ({ ...card, hash: null }))];
+    const manifest = parent === null ? null : manifestOf(repository, parent);
+    const files = manifest === null ? new ManifestFiles([]) : manifestFiles(repository, manifest);
+    return fileCards(repository, { parent }, manifest, files.with(changes));
   }
 
   #treeOf(commit: Uint8Array): Uint8Array {
@@ -125,27 +144,6 @@ export class CheckinWriter {
     const { objects } = this.#options;
     const select = "SELECT tree.name FROM revision JOIN tree ON tree.id=tree WHERE revision.id=?";
     return objects.companion.db.value<Uint8Array>(select, objects.placeOf(commit, "commit"))!;
-  }
-
-  #files(tree: Uint8Array): GitTree {
-    const known = this.#trees.get(keyOf(tree));
-    if (known !== undefined) return known;
-    const files = this.#changed(new Map(), null, tree);
-    this.#trees.set(keyOf(tree), files);
-    return files;
-  }
-
-  /** The files of a tree, from those of another one. */
-  #changed(files: GitTree, before: Uint8Array | null, after: Uint8Array): GitTree {
-    const changed = new Map(files);
-    this.#comparison.compare(before, after, (path, entry) => {
-      if (entry === null) return void changed.delete(path);
-      if (changed.size >= MAX_TREE_FILES) {
-        throw new FossilError("limit", `A tree has more than ${MAX_TREE_FILES} files`);
-      }
-      changed.set(path, this.#fileOf(path, entry));
-    });
-    return changed;
   }
 
   #fileOf(path: string, { mode, object }: TreeEntry): TreeFile {

@@ -2,6 +2,8 @@
 import { Buffer } from "node:buffer";
 import { BoundedMap } from "../../../../kernel/bounded_map.ts";
 import { MODE, parseTree, type TreeEntry } from "../../../git/mod.ts";
+import { MAX_PATH } from "../../artifact/mod.ts";
+import { FossilError } from "../../error.ts";
 import { textOf } from "../door/trees.ts";
 import { keyOf } from "./draft.ts";
 import type { AllObjects } from "./known.ts";
@@ -9,8 +11,11 @@ import type { AllObjects } from "./known.ts";
 /** Entries of trees that are kept in memory. */
 const KEPT_ENTRIES = 200_000;
 
-/** Called with what is at a path now: a file, a submodule, a folder without anything; null for nothing. */
-type Visit = (path: string, entry: TreeEntry | null) => void;
+/** A file, a submodule or a folder without anything; null for nothing. */
+type Place = TreeEntry | null;
+
+/** Called with what is at a path now, and what was there before. */
+type Visit = (path: string, now: Place, before: Place) => void;
 
 /** Compares trees. */
 export class TreeComparison {
@@ -26,7 +31,7 @@ export class TreeComparison {
   }
 
   /**
-   * Visits what differs.
+   * Visits what differs, each path once.
    *
    * @param before the name of a tree; null for none
    */
@@ -40,6 +45,9 @@ export class TreeComparison {
     { prefix, visit }: { readonly prefix: string; readonly visit: Visit },
   ): void {
     if (before !== null && after !== null && Buffer.compare(before, after) === 0) return;
+    if (prefix.length > MAX_PATH) {
+      throw new FossilError("limit", `A path is longer than ${MAX_PATH} bytes`);
+    }
     const left = new Map(this.#entries(before).map((entry) => [entry.name, entry]));
     for (const entry of this.#entries(after)) {
       const old = left.get(entry.name) ?? null;
@@ -58,11 +66,11 @@ export class TreeComparison {
     const isFolder = entry.mode === MODE.folder && this.#entries(entry.object).length > 0;
     const wasFolder = old?.mode === MODE.folder && this.#entries(old.object).length > 0;
     if (isFolder) {
-      if (old !== null && !wasFolder) visit(path, null);
+      if (old !== null && !wasFolder) visit(path, null, old);
       return this.#walk(wasFolder ? old.object : null, entry.object, { prefix: `${path}/`, visit });
     }
     if (wasFolder) this.#drop(old, { path, visit });
-    visit(path, entry);
+    visit(path, entry, wasFolder ? null : old);
   }
 
   #drop(
@@ -71,7 +79,7 @@ export class TreeComparison {
   ): void {
     const wasFolder = old.mode === MODE.folder && this.#entries(old.object).length > 0;
     if (wasFolder) this.#walk(old.object, null, { prefix: `${path}/`, visit });
-    else visit(path, null);
+    else visit(path, null, old);
   }
 
   #entries(tree: Uint8Array | null): readonly TreeEntry[] {

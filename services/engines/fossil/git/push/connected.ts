@@ -59,6 +59,9 @@ function requireKind(name: Uint8Array, found: ObjectKind | null, kind: ObjectKin
   throw new GitError(`The object ${hexOf(name)} is a ${found}, and a ${kind} is expected`);
 }
 
+/** Most names of contents that are remembered. */
+const MAX_REMEMBERED = 500_000;
+
 /** A tree that is being looked at. */
 interface Level {
   readonly name: Uint8Array;
@@ -73,6 +76,8 @@ class TreeWalk {
   readonly #objects: AllObjects;
   /** How many files a tree of the push has. */
   readonly #files = new Map<string, number>();
+  /** Contents that are here: trees name most of them again and again. */
+  readonly #blobs = new Set<string>();
 
   constructor(objects: AllObjects) {
     this.#objects = objects;
@@ -81,10 +86,14 @@ class TreeWalk {
   enter(root: Uint8Array): void {
     const stack: Level[] = [];
     const push = (name: Uint8Array, path: number) => {
-      requireKind(name, this.#objects.kindOf(name), "tree");
-      if (this.#objects.placeOf(name, "tree") !== 0) return 0;
-      const known = this.#files.get(keyOf(name));
+      const key = keyOf(name);
+      const known = this.#files.get(key);
       if (known !== undefined) return known;
+      requireKind(name, this.#objects.kindOf(name), "tree");
+      if (this.#objects.placeOf(name, "tree") !== 0) {
+        this.#files.set(key, 0);
+        return 0;
+      }
       const entries = parseTree(this.#objects.get(name)!.content);
       stack.push({ name, entries, next: 0, files: 0, path });
       return null;
@@ -106,7 +115,7 @@ class TreeWalk {
         if (count === null) continue;
         files = count;
       } else if (mode !== MODE.submodule) {
-        requireKind(object, this.#objects.kindOf(object), "blob");
+        this.#requireBlob(object);
       }
       level.next++;
       level.files += files;
@@ -114,5 +123,13 @@ class TreeWalk {
         throw new GitError(`The tree ${hexOf(level.name)} has more than ${MAX_TREE_FILES} files`);
       }
     }
+  }
+
+  #requireBlob(name: Uint8Array): void {
+    const key = keyOf(name);
+    if (this.#blobs.has(key)) return;
+    requireKind(name, this.#objects.kindOf(name), "blob");
+    if (this.#blobs.size === MAX_REMEMBERED) this.#blobs.clear();
+    this.#blobs.add(key);
   }
 }

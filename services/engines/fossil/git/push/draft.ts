@@ -40,6 +40,11 @@ export class Draft implements Disposable {
     return new Draft(new Database(path, { readOnly: true }));
   }
 
+  /** Bytes of its objects. */
+  get bytes(): number {
+    return this.db.value<number>("SELECT sum(length(data)) FROM object") ?? 0;
+  }
+
   /** Ends the transaction in which the draft was filled. */
   finish(): void {
     this.db.exec("COMMIT");

@@ -6,4 +6,4 @@ export {
   type PushedRefReport,
   receivePush,
 } from "./receive.ts";
-export { type PushBases, type SentPack, unpackPush } from "./unpack.ts";
+export { type SentPack, type UnpackedPush, unpackPush } from "./unpack.ts";

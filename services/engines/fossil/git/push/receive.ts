@@ -1,4 +1,5 @@
 /** Stores a push: its commits as check-ins, its references as tags and moves. */
+import { firstIndex } from "../../../../kernel/first_index.ts";
 import { bytesOfName, GitError, hexOf } from "../../../git/mod.ts";
 import { errorCodeOf, FossilError } from "../../error.ts";
 import { BranchJudge } from "../../sync/judge_branches.ts";
@@ -9,6 +10,7 @@ import { type TagChange, writeTags } from "../../write/mod.ts";
 import type { GitCompanion } from "../door/mod.ts";
 import { isEmpty } from "../door/refs.ts";
 import { formatMoves, REFS_PROPERTY } from "../headers.ts";
+import { foldersOf } from "../refs.ts";
 import { type PushBranch, PushBranches } from "./branches.ts";
 import { CheckinWriter } from "./checkins.ts";
 import { Draft } from "./draft.ts";
@@ -21,6 +23,8 @@ const TAGS = "refs/tags/";
 const TRUNK = "trunk";
 /** The branch of the check-in with which a project begins, once something else is in its place. */
 const INITIAL = "initial";
+/** The branch of check-ins that a forced push has taken from theirs. */
+const REWOUND = "rewound";
 /** The likeliest main branches of a first push. */
 const MAINS = ["trunk", "main", "master"].map((name) => HEADS + name);
 
@@ -66,17 +70,20 @@ export interface GitPushReport {
   readonly refs: readonly PushedRefReport[];
 }
 
-/** Why one reference is refused. */
-class RefRefused extends Error {
-  readonly ref: string;
+/** Why references are refused. */
+class RefsRefused extends Error {
+  readonly reasons: ReadonlyMap<string, string>;
 
-  constructor(ref: string, reason: string) {
-    super(reason);
-    this.ref = ref;
+  constructor(reasons: ReadonlyMap<string, string>) {
+    super("References are refused");
+    this.reasons = reasons;
   }
 }
 
 const OTHERS_REFUSED = "another reference of this push was refused, and it is all or nothing";
+/** Most attempts to store what is not refused: each refuses some more. */
+const MAX_ATTEMPTS = 10;
+const TOO_MANY_REFUSED = "too many references of this push were refused: push this one alone";
 
 /**
  * Stores a push in one transaction. A reference that is refused is left out, unless all or nothing is
@@ -96,13 +103,18 @@ export function receivePush(
   const refusals = new Map<string, string>();
   let receipt: number | null = null;
   let checkins: ReadonlyMap<string, string> = new Map();
-  for (;;) {
+  for (let attempts = 0;; attempts++) {
     const refs = push.refs.filter(({ ref }) => !refusals.has(ref));
-    if (push.isAtomic && refusals.size > 0) {
-      for (const { ref } of refs) refusals.set(ref, OTHERS_REFUSED);
+    if (refs.length === 0) break;
+    const reason = push.isAtomic && refusals.size > 0
+      ? OTHERS_REFUSED
+      : attempts === MAX_ATTEMPTS
+      ? TOO_MANY_REFUSED
+      : null;
+    if (reason !== null) {
+      for (const { ref } of refs) refusals.set(ref, reason);
       break;
     }
-    if (refs.length === 0) break;
     const attempt = new Attempt({ objects, push, refs, before, check });
     try {
       receipt = attempt.run();
@@ -150,8 +162,8 @@ class Attempt {
   }
 
   /** The references that are refused because of an error, which is thrown if it is nobody's fault. */
-  refusalsOf(error: unknown): Map<string, string> {
-    if (error instanceof RefRefused) return new Map([[error.ref, error.message]]);
+  refusalsOf(error: unknown): ReadonlyMap<string, string> {
+    if (error instanceof RefsRefused) return error.reasons;
     const refusals = new Map<string, string>();
     if (error instanceof LeftOut) {
       for (const { hash, sentence } of error.refusals) {
@@ -185,18 +197,21 @@ class Attempt {
   #store(): void {
     const { objects, refs, push } = this.#parts;
     const { db, graph, reader: { repository } } = this.#companion;
-    const branches = new PushBranches(repository);
+    const branches = new PushBranches(this.#companion);
     const judge = new BranchJudge(repository, push.rules);
     const heads: { readonly pushed: PushedRef; readonly branch: PushBranch }[] = [];
-    for (const pushed of refs) {
-      this.#current = pushed.ref;
+    const names = this.#namesAfter();
+    this.#requireEach(refs, (pushed) => {
       this.#requireCurrent(pushed);
-      if (!pushed.ref.startsWith(HEADS)) continue;
+      const other = names.conflictOf(pushed);
+      if (other !== null) this.#refuse(`${other} is there, and Git cannot have both`);
+      if (!pushed.ref.startsWith(HEADS)) return;
       const branch = branches.of(pushed.ref);
       const refusal = judge.refusalOf(branch.name);
       if (refusal !== null) this.#refuse(refusal);
+      if (pushed.to === null && branches.isMain(branch)) this.#refuse("it is the main branch");
       heads.push({ pushed, branch });
-    }
+    });
     const isFirst = isEmpty({ db, graph, repository });
     const main = isFirst ? this.#firstMain(heads.map(({ pushed }) => pushed)) : null;
     const isMain = (ref: string) => ref === main;
@@ -222,6 +237,17 @@ class Attempt {
   #writer: CheckinWriter | null = null;
   #history: NewHistory | null = null;
 
+  /** The names of all references, once this push is stored. */
+  #namesAfter(): RefNames {
+    const { before, refs } = this.#parts;
+    const names = new Set(before.keys());
+    for (const { ref, to } of refs) {
+      if (to === null) names.delete(ref);
+      else names.add(ref);
+    }
+    return new RefNames(names);
+  }
+
   /** Checks that a reference is as the client has seen it. */
   #requireCurrent({ ref, from, to }: PushedRef): void {
     const { before, objects } = this.#parts;
@@ -239,7 +265,22 @@ class Attempt {
   }
 
   #refuse(reason: string): never {
-    throw new RefRefused(this.#current ?? "", reason);
+    throw new RefsRefused(new Map([[this.#current ?? "", reason]]));
+  }
+
+  /** Makes a check of each reference, and then refuses all that did not pass. */
+  #requireEach(refs: readonly PushedRef[], require: (ref: PushedRef) => void): void {
+    const reasons = new Map<string, string>();
+    for (const pushed of refs) {
+      this.#current = pushed.ref;
+      try {
+        require(pushed);
+      } catch (error) {
+        if (!(error instanceof RefsRefused)) throw error;
+        for (const [ref, reason] of error.reasons) reasons.set(ref, reason);
+      }
+    }
+    if (reasons.size > 0) throw new RefsRefused(reasons);
   }
 
   #firstMain(heads: readonly PushedRef[]): string | null {
@@ -271,7 +312,12 @@ class Attempt {
     this.#writer = writer;
     const branchOf = new Map(heads.map(({ pushed, branch }) => [pushed.ref, branch]));
     const mainBranchOfFirst = main === null ? null : branchOf.get(main)!;
-    for (const { pushed } of heads) this.#requireForward(pushed);
+    this.#requireEach(heads.map(({ pushed }) => pushed), (pushed) => {
+      this.#requireForward(pushed);
+      if (pushed.mayRewind) {
+        this.#requireOwn(pushed, { branch: branchOf.get(pushed.ref)!, branches });
+      }
+    });
     if (mainBranchOfFirst !== null) this.#replaceInitial(mainBranchOfFirst, main!);
     for (const [number, commit] of history.commits.entries()) {
       check();
@@ -300,13 +346,23 @@ class Attempt {
   }
 
   #requireForward({ ref, to, mayRewind }: PushedRef): void {
-    this.#current = ref;
     const from = this.#parts.before.get(ref);
     if (from === undefined || to === null || mayRewind) return;
     if (this.#history!.descends(bytesOfName(to), bytesOfName(from))) return;
     this.#refuse(
       "non-fast-forward: it would lose commits that are there; fetch, merge or rebase, and push again",
     );
+  }
+
+  /** Checks that a branch which may lose commits keeps one of its own. */
+  #requireOwn(
+    { ref, to }: PushedRef,
+    { branch, branches }: { readonly branch: PushBranch; readonly branches: PushBranches },
+  ): void {
+    const isKnown = to !== null && this.#parts.objects.placeOf(bytesOfName(to), "commit") !== 0;
+    if (!isKnown || !this.#parts.before.has(ref)) return;
+    if (branches.branchOf(this.#writer!.checkinOf(bytesOfName(to))) === branch.name) return;
+    this.#refuse("nothing of it is left: push a commit of your own, or delete it to give it up");
   }
 
   /** Takes the first, empty check-in of a project out of the way of the first push. */
@@ -341,7 +397,6 @@ class Attempt {
     const from = before.get(ref);
     const value = formatMoves({ number, isGone: to === null, refs: [ref] });
     if (to === null) {
-      if (branches.isMain(branch)) this.#refuse("it is the main branch");
       const target = this.#writer!.checkinOf(bytesOfName(from!));
       const closing = branches.openLeaves(branch).map((leaf): TagChange => {
         return { sign: "+", name: "closed", target: leaf };
@@ -358,6 +413,10 @@ class Attempt {
         if (leaf === target) continue;
         changes.push({ sign: "+", name: "closed", target: leaf });
         changes.push({ sign: "+", name: "hidden", target: leaf });
+      }
+      // What stays is the end of the branch only if nothing on the branch continues it.
+      for (const checkin of branches.continuations(target, branch)) {
+        changes.push(...branches.moveTo({ name: REWOUND, value: null }, checkin));
       }
     }
     this.#tag(changes);
@@ -376,6 +435,8 @@ class Attempt {
     },
   ): TagChange[] {
     const { repository: { store, db } } = this.#companion.reader;
+    // Another branch keeps what is its own, unless it is merged into the main one.
+    if (!branches.isMain(branch) && branches.isSeen(branches.branchOf(target))) return [];
     const end = this.#writer!.checkinOf(bytesOfName(from));
     let first: string | null = null;
     for (let checkin = target; checkin !== end;) {
@@ -388,26 +449,7 @@ class Attempt {
       if (parent === undefined) return [];
       checkin = parent;
     }
-    if (first === null) return [];
-    const names = db.rows<{ name: string }>(
-      "SELECT tagname AS name FROM tagxref JOIN tag USING(tagid) WHERE rid=? AND tagtype=2 " +
-        "AND tagname GLOB 'sym-*'",
-      store.ridOf(first),
-    );
-    const start = first;
-    const sym = `sym-${branch.name}`;
-    return [
-      { sign: "*", name: "branch", target: start, value: branch.name },
-      {
-        sign: "*",
-        name: sym,
-        target: start,
-        ...branch.value === null ? {} : { value: branch.value },
-      },
-      ...names.filter(({ name }) => name !== sym).map(({ name }): TagChange => {
-        return { sign: "-", name, target: start };
-      }),
-    ];
+    return first === null ? [] : branches.moveTo(branch, first);
   }
 
   #tag(changes: readonly TagChange[]): void {
@@ -432,11 +474,30 @@ class Attempt {
     const now = new Map(
       this.#companion.advertisement().refs.map(({ ref, object }) => [ref, object]),
     );
-    for (const { ref, to } of refs) {
-      if ((now.get(ref) ?? null) === to) continue;
-      this.#current = ref;
-      this.#refuse("this server cannot keep it as it is");
-    }
+    this.#requireEach(refs, ({ ref, to }) => {
+      if ((now.get(ref) ?? null) !== to) this.#refuse("this server cannot keep it as it is");
+    });
+  }
+}
+
+/** Names of references, of which none may be a folder of another: clients keep them as files. */
+class RefNames {
+  readonly #names: ReadonlySet<string>;
+  readonly #sorted: readonly string[];
+
+  constructor(names: ReadonlySet<string>) {
+    this.#names = names;
+    this.#sorted = [...names].sort();
+  }
+
+  /** A name that cannot stand beside a reference which this push makes; null if there is none. */
+  conflictOf({ ref, to }: PushedRef): string | null {
+    if (to === null) return null;
+    const folder = `${ref}/`;
+    const below =
+      this.#sorted[firstIndex(this.#sorted.length, (at) => this.#sorted[at]! >= folder)];
+    if (below?.startsWith(folder) === true) return below;
+    return foldersOf(ref).find((one) => this.#names.has(one)) ?? null;
   }
 }
 

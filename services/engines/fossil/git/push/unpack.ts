@@ -7,11 +7,11 @@ import {
   GitError,
   hexOf,
   nameOfObject,
-  type ObjectKind,
   type PackEntry,
   readPack,
 } from "../../../git/mod.ts";
 import { MAX_ARTIFACT_BYTES } from "../../codec/mod.ts";
+import { removeDerived } from "../../content/mod.ts";
 import { FossilError } from "../../error.ts";
 import type { GitCompanion } from "../door/mod.ts";
 import { checkObject } from "./check.ts";
@@ -19,6 +19,7 @@ import { requireConnected } from "./connected.ts";
 import { Draft, type DraftObject, keyOf } from "./draft.ts";
 import { NewHistory } from "./history.ts";
 import { AllObjects, contentOf, findKnown } from "./known.ts";
+import { Oddities } from "./oddities.ts";
 
 /** Most objects of a push. */
 const MAX_OBJECTS = 2_000_000;
@@ -38,21 +39,33 @@ export interface SentPack {
   readonly target: string;
   /** The objects at which references will point. */
   readonly tips: readonly string[];
+  /** Those of which the answer tells what they build on. */
+  readonly based: readonly string[];
+}
+
+/** What is in a draft. */
+export interface UnpackedPush {
+  readonly bases: PushBases;
+  /** Sentences about what is odd, and allowed. */
+  readonly oddities: readonly string[];
+  /** Whether to store it keeps others waiting. */
+  readonly isLong: boolean;
 }
 
 /**
  * Unpacks a push.
  *
- * @param check throws if the work must end
- * @returns what the tips build on
+ * @param progress called with the bytes of objects so far; throws if the work must end
  * @throws {FossilError} `invalid` or `limit` if something is malformed, missing or beyond a bound
  */
 export function unpackPush(
   companion: GitCompanion,
-  { source, start, target, tips }: SentPack,
-  check: () => void,
-): PushBases {
+  { source, start, target, tips, based }: SentPack,
+  progress: (bytes: number) => void,
+): UnpackedPush {
   try {
+    // What an earlier attempt has left that was interrupted.
+    removeDerived(target);
     using draft = Draft.create(target);
     using file = Deno.openSync(source);
     const length = file.statSync().size - start;
@@ -61,8 +74,9 @@ export function unpackPush(
       file.seekSync(start + at, Deno.SeekMode.Start);
       return file.readSync(into) ?? 0;
     };
+    const check = () => progress(unpacker.bytes);
     const bounds = { maxEntries: MAX_OBJECTS, maxBytes: MAX_ARTIFACT_BYTES };
-    const bases = companion.reader.read(() => {
+    const unpacked = companion.reader.read(() => {
       companion.update();
       for (const entry of readPack({ read, length, ...bounds })) {
         check();
@@ -71,10 +85,14 @@ export function unpackPush(
       unpacker.finish(check);
       const objects = new AllObjects(companion, draft);
       requireConnected(objects, tips, check);
-      return basesOf(objects, tips);
+      return {
+        bases: basesOf(objects, based),
+        oddities: unpacker.oddities.sentences(),
+        isLong: isLong(objects, draft, tips),
+      };
     });
     draft.finish();
-    return bases;
+    return unpacked;
   } catch (error) {
     throw error instanceof GitError ? new FossilError("invalid", error.message) : error;
   }
@@ -88,6 +106,23 @@ const MAX_BASES = { tips: 100, each: 100 } as const;
  * repository has, itself.
  */
 export type PushBases = Readonly<Record<string, readonly string[]>>;
+
+/** Bytes that are stored without keeping anybody waiting, and what a commit counts beside its own. */
+const SHORT_BYTES = 256 * 1024;
+const COMMIT_BYTES = 8 * 1024;
+
+/** Whether to store a push takes long: each commit may name every file. */
+function isLong(objects: AllObjects, draft: Draft, tips: readonly string[]): boolean {
+  if (draft.bytes > SHORT_BYTES) return true;
+  const commits = tips.filter((tip) => objects.kindOf(bytesOfName(tip)) === "commit");
+  const history = new NewHistory(objects, commits);
+  const { db } = objects.companion.reader.repository;
+  const longest = db.value<number>(
+    "SELECT max(size) FROM (SELECT size FROM event JOIN blob ON rid=objid WHERE type='ci' " +
+      "ORDER BY mtime DESC LIMIT 10)",
+  ) ?? 0;
+  return history.commits.length * (COMMIT_BYTES + longest) > SHORT_BYTES;
+}
 
 function basesOf(objects: AllObjects, tips: readonly string[]): PushBases {
   const bases: Record<string, readonly string[]> = {};
@@ -124,7 +159,9 @@ class Unpacker {
     weigh: ({ content }) => content.length + 200,
   });
   readonly #mostBytes: number;
-  #bytes = 0;
+  readonly oddities = new Oddities(Date.now() / 1000);
+  /** Of all objects and deltas so far. */
+  bytes = 0;
 
   /** @param length of the pack, in bytes */
   constructor(companion: GitCompanion, draft: Draft, length: number) {
@@ -225,7 +262,7 @@ class Unpacker {
     const { kind, content } = object;
     this.#count(content.length);
     const name = nameOfObject(kind, content);
-    this.#checkObject(kind, name, content);
+    this.#checkObject(name, object);
     const row = this.#draft.add(name, object);
     this.#rows[entry] = row;
     const depth = this.#depths[entry]!;
@@ -233,29 +270,30 @@ class Unpacker {
     this.#kept.set(row, object);
   }
 
-  #checkObject(kind: ObjectKind, name: Uint8Array, content: Uint8Array): void {
+  #checkObject(name: Uint8Array, { kind, content }: DraftObject): void {
+    const hex = hexOf(name);
     try {
-      checkObject(kind, content);
+      checkObject({ kind, hex, content }, this.oddities);
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
       const { message } = error;
       const what = /^[A-Z]/.test(message) ? `is malformed: ${message}` : message;
-      throw new GitError(`The ${kind} ${hexOf(name)} ${what}`);
+      throw new GitError(`The ${kind} ${hex} ${what}`);
     }
     const known = findKnown(this.#companion, name);
     if (known === null) return;
     const before = contentOf(this.#companion, known);
     if (known.kind === kind && isSame(before, content)) return;
-    throw new GitError(`The ${kind} ${hexOf(name)} has other bytes than the one that is here`);
+    throw new GitError(`The ${kind} ${hex} has other bytes than the one that is here`);
   }
 
   #count(bytes: number): void {
     this.#require(bytes);
-    this.#bytes += bytes;
+    this.bytes += bytes;
   }
 
   #require(bytes: number): void {
-    if (this.#bytes + bytes <= this.#mostBytes) return;
+    if (this.bytes + bytes <= this.#mostBytes) return;
     throw new FossilError(
       "limit",
       `The objects of this push may have ${this.#mostBytes} bytes together, and have more`,

@@ -1,0 +1,117 @@
+/** Where a push of Git is unpacked and stored, so that others need not wait for it. */
+import assert from "node:assert/strict";
+import { dirname, join } from "node:path";
+import {
+  GitCompanion,
+  type GitPush,
+  type PooledRepository,
+  receivePush,
+  Repository,
+} from "../../../../services/engines/fossil/mod.ts";
+import { Reader } from "../../../../services/engines/fossil/read/mod.ts";
+import {
+  rawBlob,
+  rawCommit,
+  type RawObject,
+  rawPack,
+  rawTree,
+} from "../../../support/raw_pushes.ts";
+import { DATE, withPool } from "./support/pools.ts";
+
+const FILE = 0o100644;
+const REF = "refs/heads/main";
+
+/** A line of commits, each of which changes one file. */
+function line(count: number): { readonly objects: readonly RawObject[]; readonly tip: string } {
+  const objects: RawObject[] = [];
+  let parents: string[] = [];
+  for (let number = 0; number < count; number++) {
+    const blob = rawBlob(`${number}\n`);
+    const tree = rawTree([["a", FILE, blob]]);
+    const commit = rawCommit(tree, { parents, message: `Commit ${number}\n` });
+    objects.push(blob, tree, commit);
+    parents = [commit.hex];
+  }
+  return { objects, tip: parents[0]! };
+}
+
+/** Unpacks objects; returns where their draft is, and whether to store it takes long. */
+async function unpack(repository: PooledRepository, count: number) {
+  const { objects, tip } = line(count);
+  const [source, target] = ["pack", "draft"].map((name) => join(dirname(repository.path), name));
+  await Deno.writeFile(source!, rawPack(objects));
+  const pack = { source: source!, start: 0, target: target!, tips: [tip], based: [] };
+  const { isLong } = await repository.unpackPush(pack);
+  const push: GitPush = {
+    draft: target!,
+    refs: [{ ref: REF, from: null, to: tip, mayRewind: false }],
+    isAtomic: false,
+    rules: {
+      pusher: "eve",
+      users: ["eve"],
+      role: "write",
+      latest: Infinity,
+      branches: [],
+      merges: [],
+      workspaces: {},
+      files: [],
+      hasBounds: true,
+      isFromGit: true,
+      closedKinds: {},
+    },
+    address: null,
+    mark: null,
+    now: DATE,
+  };
+  return { isLong, push };
+}
+
+Deno.test("what takes long to store is told, and others read meanwhile", async () => {
+  await withPool({ workers: 1 }, async (_, repository) => {
+    const short = await unpack(repository, 3);
+    assert.equal(short.isLong, false);
+    const { isLong, push } = await unpack(repository, 200);
+    assert.equal(isLong, true);
+    const ended: string[] = [];
+    const storing = repository.receiveLongPush(push).then((report) => {
+      ended.push("push");
+      return report;
+    });
+    assert.equal((await repository.timeline({})).total, 1);
+    ended.push("read");
+    assert.equal((await storing).refs[0]?.refusal, null);
+    assert.deepEqual(ended, ["read", "push"]);
+    // The repository's own worker sees what another one has stored, and writes on.
+    assert.equal((await repository.gitRefs())?.refs[0]?.ref, REF);
+    assert.equal((await repository.timeline({})).total, 201);
+  });
+});
+
+Deno.test("a push that is interrupted anywhere leaves nothing, and can be made again", async () => {
+  await withPool({ workers: 1 }, async (_, repository) => {
+    const { push } = await unpack(repository, 40);
+    await repository.close();
+    using opened = Repository.open(repository.path);
+    const reader = new Reader(opened, { check: () => {} });
+    const folder = dirname(repository.path);
+    using companion = GitCompanion.open(join(folder, "one.objects"), reader);
+    const state = () => {
+      const rows = "SELECT (SELECT count(*) FROM blob), (SELECT count(*) FROM event)";
+      return JSON.stringify([opened.db.rows(rows), companion.advertisement()]);
+    };
+    companion.update();
+    const before = state();
+    for (const place of [0, 1, 7, 39]) {
+      let checks = 0;
+      const check = () => {
+        if (checks++ === place) throw new Error("killed");
+      };
+      assert.throws(() => receivePush(companion, push, check), /killed/);
+      assert.equal(state(), before, `after ${place} commits`);
+    }
+    const { refs } = receivePush(companion, push, () => {});
+    assert.equal(refs[0]?.refusal, null);
+    assert.equal(companion.advertisement().refs[0]?.object, push.refs[0]?.to);
+    assert.deepEqual(opened.verify(), []);
+  });
+});
