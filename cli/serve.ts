@@ -1,4 +1,5 @@
 import { setPriority } from "node:os";
+import { cpuUsage } from "node:process";
 import { fileURLToPath } from "node:url";
 import {
   type ArrivalHandler,
@@ -203,17 +204,25 @@ const SETTLE_AFTER = 100;
 /** Pause before the work that the start itself does not need, in milliseconds. */
 const PREPARE_AFTER = 1000;
 
-/** How often, and how many times, to look for a moment in which nobody is connected, in milliseconds. */
+/** How often to look for a moment in which nobody would wait, in milliseconds. */
 const LOOK_EVERY = 1000;
-const MOST_LOOKS = 30;
+
+/** How much the program computes at most in a second in which it does nothing for anybody, in microseconds. */
+const QUIET_US = 10_000;
 
 /**
- * Gives back the memory of the start once nobody is connected. A team that was connected before a
- * restart comes back at once and stays, so after half a minute it waits no longer.
+ * Gives back the memory of the start once nobody would wait for that: when nobody is connected, or
+ * those who are want nothing. A team that was connected before a restart comes back at once and stays.
  */
-function releaseUnused(connections: Connections, looks = 1): void {
-  if (connections.open === 0 || looks >= MOST_LOOKS) return releaseStartMemory();
-  Deno.unrefTimer(setTimeout(() => releaseUnused(connections, looks + 1), LOOK_EVERY));
+function releaseUnused(connections: Connections): void {
+  if (connections.open === 0) return releaseStartMemory();
+  const before = cpuUsage();
+  const look = () => {
+    const { user, system } = cpuUsage(before);
+    if (user + system < QUIET_US) return releaseStartMemory();
+    releaseUnused(connections);
+  };
+  Deno.unrefTimer(setTimeout(look, LOOK_EVERY));
 }
 
 /** The listeners. */

@@ -46,6 +46,16 @@ export class BoundedQueue<Item extends object> {
     this.#size++;
   }
 
+  /** Adds an item that was taken and is next again. It is never refused. */
+  putBack(item: Item, key = ""): void {
+    const items = this.#waiting.get(key) ?? [];
+    const others = [...this.#waiting].filter(([other]) => other !== key);
+    this.#waiting.clear();
+    this.#waiting.set(key, new Set([item, ...items]));
+    for (const [other, waiting] of others) this.#waiting.set(other, waiting);
+    this.#size++;
+  }
+
   /**
    * Removes the next item.
    *

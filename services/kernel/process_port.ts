@@ -3,7 +3,7 @@ import { getPriority, setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Unavailable } from "./errors.ts";
-import { PROCESS_END, type ProcessAddress, type ProcessSetup } from "./serve_process.ts";
+import { CONTROL, PROCESS_END, type ProcessAddress, type ProcessSetup } from "./serve_process.ts";
 import { NICER, NICEST } from "./thread_priority.ts";
 import { ownProgram } from "./version.ts";
 import { encodeMessage, messagesOf, sendMessage, type Wire } from "./wire.ts";
@@ -31,6 +31,16 @@ export const WORKER_COMMAND = "run-worker";
 
 /** What Deno needs to find its folder and a place for temporary files. */
 const ENVIRONMENT = ["DENO_DIR", "HOME", "TMPDIR", "XDG_CACHE_HOME"];
+
+/**
+ * For glibc's allocator: what is large is given back to the system as soon as it is free, however
+ * much of it there was before, and few threads have an arena of their own (mallopt(3)).
+ */
+const ALLOCATOR = {
+  MALLOC_ARENA_MAX: "2",
+  MALLOC_MMAP_THRESHOLD_: `${128 * 1024}`,
+  MALLOC_TRIM_THRESHOLD_: `${512 * 1024}`,
+};
 
 /** How the names of the folders of sockets begin, for each moment in which a process starts. */
 const SOCKET_PREFIX = "muster-worker-";
@@ -75,6 +85,12 @@ export class ProcessPort implements WorkerPort {
   #connection: Deno.Conn | null = null;
   #standsStill = false;
   #sent: Promise<void> = Promise.resolve();
+  /** Messages for the process, and how many of them its socket has taken. */
+  #posted = 0;
+  #taken = 0;
+  /** Whether it has left something in its socket that it had not read. */
+  #leftUnread = false;
+  #isExhausted = false;
 
   constructor(options: ProcessOptions) {
     const { worker, read, write, memoryBytes, computeMs = null, nicer = NICER } = options;
@@ -101,8 +117,19 @@ export class ProcessPort implements WorkerPort {
     const wire = this.#connection;
     if (wire === null) return;
     const encoded = encodeMessage(message);
-    // If it has ended, its connection tells.
-    this.#sent = this.#sent.then(() => sendMessage(wire, encoded)).catch(() => {});
+    this.#posted++;
+    this.#sent = this.#sent.then(async () => {
+      await sendMessage(wire, encoded);
+      this.#taken++;
+    }).catch(() => {}); // If it has ended, its connection tells.
+  }
+
+  get hasReceived(): boolean {
+    return this.#taken === this.#posted && !this.#leftUnread;
+  }
+
+  get isExhausted(): boolean {
+    return this.#isExhausted;
   }
 
   /** The id of the process. */
@@ -112,6 +139,10 @@ export class ProcessPort implements WorkerPort {
 
   cancel(call: number): void {
     this.#tell(String(call));
+  }
+
+  pause(isPaused: boolean): void {
+    this.#tell(isPaused ? CONTROL.pause : CONTROL.resume);
   }
 
   terminate(): void {
@@ -127,16 +158,21 @@ export class ProcessPort implements WorkerPort {
   }
 
   async #serve(): Promise<void> {
-    let reason = "It has ended";
+    let reason = "It crashed or was killed";
     try {
       await this.#receive();
     } catch (error) {
-      reason = error instanceof Error ? error.message : String(error);
+      if (error instanceof RangeError) reason = error.message;
+      // So says Linux of its sockets (unix_release_sock in net/unix/af_unix.c).
+      this.#leftUnread = error instanceof Deno.errors.ConnectionReset &&
+        Deno.build.os === "linux" && this.#door.address.transport === "unix";
     }
     this.terminate();
     const { code } = await this.#process.status;
     this.#connection?.close();
+    await this.#sent;
     await this.#control.close().catch(() => {});
+    this.#isExhausted = ENDS.has(code);
     const message = this.#standsStill ? "It stands still" : ENDS.get(code) ?? reason;
     const event = new ErrorEvent("error", { message, cancelable: true });
     this.onerror?.call(this as unknown as Worker, event);
@@ -253,12 +289,15 @@ function spawn(): Deno.ChildProcess {
   return new Deno.Command(ownProgram(), {
     args: Deno.build.standalone ? [WORKER_COMMAND] : treeArguments(),
     clearEnv: true,
-    env: Object.fromEntries(
-      ENVIRONMENT.flatMap((name) => {
-        const value = Deno.env.get(name);
-        return value === undefined ? [] : [[name, value]];
-      }),
-    ),
+    env: {
+      ...ALLOCATOR,
+      ...Object.fromEntries(
+        ENVIRONMENT.flatMap((name) => {
+          const value = Deno.env.get(name);
+          return value === undefined ? [] : [[name, value]];
+        }),
+      ),
+    },
     stdin: "piped",
     stdout: "piped",
     stderr: "inherit",

@@ -12,7 +12,10 @@ export class Cancelled extends Error {
 
 /** What a call can know and tell while it runs. */
 export interface ServedCall {
-  /** Whether nobody waits for it any more; a call that looks throws {@linkcode Cancelled}. */
+  /**
+   * Whether nobody waits for it any more; a call that looks throws {@linkcode Cancelled}. While it is
+   * not its turn, a look waits.
+   */
   readonly isCancelled: boolean;
   progress(progress: unknown): void;
 }
@@ -31,6 +34,9 @@ export class Transferred {
 /** Answers a call, with {@linkcode Transferred} if something of the answer is transferred. */
 export type AnswerCall<Request> = (request: Request, call: ServedCall) => unknown;
 
+/** After how long a call that stands still looks again whether it is cancelled, in milliseconds. */
+const MOST_PAUSED_MS = 50;
+
 /** Sends a message to the pool. */
 type Post = (message: FromWorker, transfer?: Transferable[]) => void | Promise<void>;
 
@@ -43,6 +49,8 @@ type Post = (message: FromWorker, transfer?: Transferable[]) => void | Promise<v
 export function serveCalls<Setup, Request>(open: (setup: Setup) => AnswerCall<Request>): void {
   let answer: AnswerCall<Request> | null = null;
   let cancelled: Int32Array = new Int32Array(1);
+  /** Of a process: whether calls stand still. */
+  let paused: Int32Array | null = null;
   const serve = async (message: ToWorker, post: Post) => {
     if (message.kind === "open") {
       if (message.cancelled !== null) cancelled = new Int32Array(message.cancelled);
@@ -52,7 +60,9 @@ export function serveCalls<Setup, Request>(open: (setup: Setup) => AnswerCall<Re
     const { number } = message;
     const call: ServedCall = {
       get isCancelled() {
-        return Atomics.load(cancelled, 0) === number;
+        const isIt = () => Atomics.load(cancelled, 0) === number;
+        while (paused?.[0] === 1 && !isIt()) Atomics.wait(paused, 0, 1, MOST_PAUSED_MS);
+        return isIt();
       },
       progress: (progress) => void post({ kind: "progress", progress }),
     };
@@ -74,6 +84,7 @@ export function serveCalls<Setup, Request>(open: (setup: Setup) => AnswerCall<Re
     if (data.kind !== "connect") return await serve(data, postHere);
     cancelled = new Int32Array(data.shared, 0, 1);
     const running = new Int32Array(data.shared, Int32Array.BYTES_PER_ELEMENT, 1);
+    paused = new Int32Array(data.shared, 2 * Int32Array.BYTES_PER_ELEMENT, 1);
     const { connection, post } = await connect(data);
     for await (const message of messagesOf(connection, Infinity) as AsyncIterable<ToWorker>) {
       const before = data.measures ? process.cpuUsage() : undefined;

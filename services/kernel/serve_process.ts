@@ -5,8 +5,12 @@
  */
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import v8 from "node:v8";
 
-/** The first line on standard input. Each other line is the number of a call that is cancelled. */
+/**
+ * The first line on standard input. Each other line is the number of a call that is cancelled, or a
+ * word of {@linkcode CONTROL}.
+ */
 export interface ProcessSetup {
   /** The address of a module that calls `serveCalls`, from this one. */
   readonly worker: string;
@@ -33,11 +37,17 @@ export interface ToProcessWorker {
   readonly kind: "connect";
   readonly address: ProcessAddress;
   readonly secret: string;
-  /** Two Int32: the number of the call that is to end, and that of the call that runs, or 0. */
+  /**
+   * Three Int32: the number of the call that is to end, that of the call that runs, or 0, and whether
+   * calls stand still.
+   */
   readonly shared: SharedArrayBuffer;
   /** Whether to tell the processor time of calls. */
   readonly measures: boolean;
 }
+
+/** Whether calls stand still. */
+export const CONTROL = { pause: "pause", resume: "resume" } as const;
 
 /** Why the process ended itself: its exit code. */
 export const PROCESS_END = { broken: 1, memory: 4, time: 5 } as const;
@@ -48,6 +58,13 @@ const SHORTEST_LOOK_MS = 10;
 
 /** How many signs of life it gives in the time that it may be silent. */
 const SIGNS = 4;
+
+/** What the worker's thread starts with: a process has a heap of its own, which should stay small. */
+const MEMORY_FLAGS = [
+  "--initial-old-space-size=4",
+  "--max-semi-space-size=4",
+  "--heap-growing-percent=30",
+];
 
 const ALL = ["read", "write", "net", "env", "sys", "run", "ffi"] as const;
 
@@ -64,7 +81,8 @@ export async function serveProcess(): Promise<never> {
   const first = await lines.next();
   if (first.done === true) Deno.exit(PROCESS_END.broken);
   const setup: ProcessSetup = JSON.parse(first.value);
-  const shared = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  for (const flag of MEMORY_FLAGS) v8.setFlagsFromString(flag);
+  const shared = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT));
   const worker = startWorker(setup);
   worker.onmessage = () => {
     for (const name of ALL) Deno.permissions.revokeSync({ name });
@@ -75,7 +93,12 @@ export async function serveProcess(): Promise<never> {
     watch(setup, () => Atomics.load(shared, 1));
     giveSigns(setup);
   };
-  for await (const line of lines) Atomics.store(shared, 0, Number(line));
+  for await (const line of lines) {
+    if (line === CONTROL.pause) Atomics.store(shared, 2, 1);
+    else if (line === CONTROL.resume) Atomics.store(shared, 2, 0);
+    else Atomics.store(shared, 0, Number(line));
+    Atomics.notify(shared, 2);
+  }
   Deno.exit(0);
 }
 
@@ -133,7 +156,14 @@ function watch({ memoryBytes, computeMs }: ProcessSetup, running: () => number):
 
 /** Writes a byte to the standard output from time to time, as a sign that the process runs. */
 function giveSigns({ silenceMs }: ProcessSetup): void {
-  const give = () => Deno.stdout.writeSync(new Uint8Array(1));
+  const give = () => {
+    try {
+      Deno.stdout.writeSync(new Uint8Array(1));
+    } catch {
+      // The program that started this one is gone.
+      Deno.exit(0);
+    }
+  };
   give();
   setInterval(give, silenceMs / SIGNS);
 }

@@ -1,5 +1,6 @@
 import process from "node:process";
 import { Unavailable } from "./errors.ts";
+import type { Pausable, Turns } from "./turns.ts";
 import { BoundedQueue, type BoundedQueueOptions } from "./bounded_queue.ts";
 
 /** What is used of a worker, which calls `serveCalls`. A process can be one, too. */
@@ -10,6 +11,12 @@ export interface WorkerPort
    * its own processor time.
    */
   cancel?(call: number): void;
+  /** Has its call stand still, or go on, at its next look. Only a process has this. */
+  pause?(isPaused: boolean): void;
+  /** Once it has ended: whether it has got the last message; absent for yes. */
+  readonly hasReceived?: boolean;
+  /** Once it has ended: whether it has used more than it may; absent for no. */
+  readonly isExhausted?: boolean;
 }
 
 /** To a worker: once how it is set up, when it is ready, and then one call after the other. */
@@ -57,13 +64,17 @@ interface WorkerPoolOptions<Request> {
   readonly startMs?: number;
   /** After what time without calls a worker ends, in milliseconds; never, if absent. */
   readonly idleMs?: number;
+  /** Where calls of processes take turns with those of other pools; absent if they need not. */
+  readonly turns?: Turns | undefined;
   /** Whether a cancelled call ends its worker, which cannot look whether it is cancelled. */
   readonly cancelEnds?: boolean;
   /** Why a call is not made: too many wait. */
   readonly full: (key: string) => Error;
   /** Why a call has no answer: its worker has ended. It may have been carried out. */
   readonly lost: (reason: string, request: Request) => Error;
-  /** Why a call is not made: a worker has ended before it was ready, and no other one is. */
+  /** Whether a call whose worker has ended can be made once more, because it only reads. */
+  readonly mayRepeat?: (request: Request) => boolean;
+  /** Why a call is not made: workers end before they are ready. */
   readonly unusable: (reason: string) => Error;
   /**
    * Called with the reason when a worker cannot start, or ends before it is ready: at most once a
@@ -108,6 +119,8 @@ interface WorkerCallOptions<Answer> {
 interface Call<Request, Answer> extends WorkerCallOptions<Answer> {
   readonly request: Request;
   readonly key: string;
+  /** Whether it is made for the second time: a worker has ended with it. */
+  isRepeated: boolean;
   resolve(answer: Answer | Promise<Answer>): void;
   reject(error: unknown): void;
   onAbort(): void;
@@ -119,6 +132,8 @@ interface RunningCall<Request, Answer> {
   /** The processor time when it began. */
   readonly computed: number;
   cancelLimit: () => void;
+  /** Null if it takes no turns. */
+  readonly turn: Disposable | null;
   /** Ends the patience of those that wait; null while there are none. */
   patience: ReturnType<typeof setTimeout> | null;
   /** Whether it is cancelled so that it moves. */
@@ -141,6 +156,9 @@ interface PooledWorker<Request, Answer> {
 
 const START_MS = 60_000;
 
+/** How many workers in succession may end before they are ready until the calls that wait are refused. */
+const MAX_FAILED_STARTS = 3;
+
 /** How long the next worker that cannot start is not told of, in milliseconds. */
 const TELL_MS = 60_000;
 
@@ -155,7 +173,7 @@ const NOTHING = () => {};
 /**
  * Calls of workers: each worker has one call at a time, the others wait. If a worker ends, or is ended
  * because it does not answer in time, its call alone has no answer: those that wait are made by the
- * next one.
+ * next one. So is a call that the worker never got, and one that may be repeated, once.
  */
 export class WorkerPool<Request, Answer> {
   readonly #options: WorkerPoolOptions<Request>;
@@ -165,6 +183,8 @@ export class WorkerPool<Request, Answer> {
   readonly #workers = new Set<PooledWorker<Request, Answer>>();
   readonly #now: () => number;
   readonly #after: (ms: number, task: () => void) => () => void;
+  /** How many workers have ended before they were ready, since one was. */
+  #failedStarts = 0;
   /** When somebody was told last that a worker cannot start. */
   #toldAt = -Infinity;
   #isClosed = false;
@@ -209,7 +229,15 @@ export class WorkerPool<Request, Answer> {
     if (this.#isClosed) return Promise.reject(this.#options.closed());
     return new Promise((resolve, reject) => {
       const onAbort = () => this.#cancel(call);
-      const call: Call<Request, Answer> = { ...options, request, key, resolve, reject, onAbort };
+      const call: Call<Request, Answer> = {
+        ...options,
+        request,
+        key,
+        isRepeated: false,
+        resolve,
+        reject,
+        onAbort,
+      };
       if (!this.#enqueue(call)) return reject(this.#options.full(key));
       signal?.addEventListener("abort", onAbort, { once: true });
       this.#advance();
@@ -252,7 +280,8 @@ export class WorkerPool<Request, Answer> {
     if (!worker.isReady) return void this.#remove(worker);
     const { promise, resolve } = Promise.withResolvers<void>();
     const end = () => resolve();
-    worker.last = { request, key: "", resolve: end, reject: end, onAbort: NOTHING };
+    const call = { request, key: "", isRepeated: true };
+    worker.last = { ...call, resolve: end, reject: end, onAbort: NOTHING };
     if (worker.running === null) this.#advanceLast(worker);
     else cancelRunning(worker);
     const cancelLimit = this.#after(limitMs, () => this.#fail(worker, "It is closed"));
@@ -329,12 +358,18 @@ export class WorkerPool<Request, Answer> {
       since: this.#now(),
       computed: this.#options.computed?.() ?? 0,
       cancelLimit: NOTHING,
+      turn: this.#turnOf(worker.port),
       patience: null,
       isMoving: false,
     };
     worker.running = running;
     if (limitMs !== null) this.#limit(worker, running, { limitMs, afterMs: limitMs });
     return true;
+  }
+
+  #turnOf(port: WorkerPort): Disposable | null {
+    const { turns } = this.#options;
+    return turns === undefined || !canPause(port) ? null : turns.begin(port);
   }
 
   /** Ends the worker of a call that has used its time; looks again later if it has not. */
@@ -388,13 +423,17 @@ export class WorkerPool<Request, Answer> {
       cancelEnd: NOTHING,
     };
     const { startMs = START_MS } = this.#options;
-    worker.cancelEnd = this.#after(startMs, () => this.#fail(worker, "It does not start"));
+    worker.cancelEnd = this.#after(startMs, () => {
+      // Calls have waited for long enough.
+      this.#failedStarts = MAX_FAILED_STARTS;
+      this.#failToStart(worker, "It does not start");
+    });
     port.onmessage = ({ data }: MessageEvent<FromWorker>) => {
       if (this.#workers.has(worker)) this.#receive(worker, data);
     };
     port.onerror = (event) => {
       event.preventDefault();
-      if (this.#workers.has(worker)) this.#fail(worker, event.message);
+      if (this.#workers.has(worker)) this.#lose(worker, event.message);
     };
     this.#workers.add(worker);
     return true;
@@ -421,6 +460,7 @@ export class WorkerPool<Request, Answer> {
       const { setup = null } = this.#options;
       const cancelled = worker.cancelled?.buffer ?? null;
       worker.isReady = true;
+      this.#failedStarts = 0;
       worker.cancelEnd();
       worker.port.postMessage({ kind: "open", setup, cancelled } satisfies ToWorker);
       return this.#advance();
@@ -449,18 +489,46 @@ export class WorkerPool<Request, Answer> {
     if (last !== null) this.#run(worker, last);
   }
 
+  /** Removes a worker that has ended. Its call is made again, if that is safe. */
+  #lose(worker: PooledWorker<Request, Answer>, reason: string): void {
+    const { port, isReady } = worker;
+    if (!isReady) return this.#failToStart(worker, reason);
+    const call = worker.running?.call;
+    if (call === undefined || !this.#mayRepeat(port, call)) return this.#fail(worker, reason);
+    this.#remove(worker);
+    call.isRepeated = true;
+    call.signal?.addEventListener("abort", call.onAbort, { once: true });
+    this.#waiting.putBack(call, call.key);
+    this.#advance();
+  }
+
+  #mayRepeat(
+    { hasReceived = true, isExhausted = false }: WorkerPort,
+    { request, isRepeated, transfer = [], signal }: Call<Request, Answer>,
+  ): boolean {
+    const { mayRepeat = () => false } = this.#options;
+    if (this.#isClosed || isRepeated || isExhausted || transfer.length > 0) return false;
+    return signal?.aborted !== true && (!hasReceived || mayRepeat(request));
+  }
+
   /** Ends a worker that does not work, and with it its call. */
   #fail(worker: PooledWorker<Request, Answer>, reason: string): void {
-    const { lost, unusable } = this.#options;
-    const { last, isReady } = worker;
+    const { last } = worker;
     const call = this.#remove(worker);
-    if (call !== null) reject(call, lost(reason, call.request));
+    if (call !== null) reject(call, this.#options.lost(reason, call.request));
     last?.reject(undefined);
-    if (isReady) return this.#advance();
+    this.#advance();
+  }
+
+  /** Ends a worker that is not ready. Others start for the calls that wait, but not again and again. */
+  #failToStart(worker: PooledWorker<Request, Answer>, reason: string): void {
+    this.#remove(worker);
     this.#tellUnusable(reason);
-    // The next one would not become ready either.
-    if (this.#workers.values().some((other) => other.isReady)) return;
-    for (const waiting of this.#waiting.clear()) reject(waiting, unusable(reason));
+    this.#failedStarts++;
+    if (this.#workers.values().some(({ isReady }) => isReady)) return;
+    if (this.#failedStarts < MAX_FAILED_STARTS) return this.#advance();
+    this.#failedStarts = 0;
+    for (const waiting of this.#waiting.clear()) reject(waiting, this.#options.unusable(reason));
   }
 
   #tellUnusable(reason: string): void {
@@ -488,6 +556,7 @@ export class WorkerPool<Request, Answer> {
     if (running === null) return null;
     const { call, patience } = running;
     running.cancelLimit();
+    running.turn?.[Symbol.dispose]();
     if (patience !== null) clearTimeout(patience);
     call.signal?.removeEventListener("abort", call.onAbort);
     this.#options.onRan?.(call.key, computed ?? this.#usedBy(running));
@@ -497,6 +566,10 @@ export class WorkerPool<Request, Answer> {
   #refuseAll(error: Error): void {
     for (const call of this.#waiting.clear()) reject(call, error);
   }
+}
+
+function canPause(port: WorkerPort): port is WorkerPort & Pausable {
+  return port.pause !== undefined;
 }
 
 function cancelRunning(

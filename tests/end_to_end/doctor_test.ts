@@ -113,6 +113,9 @@ function stateOf(folder: string): string[] {
 Deno.test("muster doctor finds each planted defect and each mistake, and its advice helps", async () => {
   await withFolder(async (folder) => {
     const healthy = await makeHealthy(folder);
+    for (const name of ["demo.objects", "demo.objects-wal", "demo.pack"]) {
+      await Deno.writeTextFile(`${healthy}/data/projects/${name}`, "");
+    }
     await makeBackup(folder);
     await findInTurn(healthy);
     await findTogether(healthy);

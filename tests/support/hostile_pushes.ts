@@ -146,7 +146,11 @@ export const BAD_PACKS: readonly HostilePush[] = [
     /unpack /,
   ),
   ofPack("less than it declares", withHead([0x33]), /unpack An object has another size/),
-  ofPack("more than it declares", withHead([0x31]), /unpack An object has another size/),
+  ofPack(
+    "more than it declares",
+    withHead([0x31]),
+    /unpack An object (?:has another size|is longer)/,
+  ),
   ofEntries(
     "a bomb",
     [{ form: { kind: "blob" }, content: new Uint8Array(20_000_000), size: 10 }],

@@ -16,6 +16,11 @@ export async function stopProcess(pid: number): Promise<void> {
   await asked(states, (all) => all.every((state) => state === "T"));
 }
 
+/** Returns when a process that was killed has ended. */
+export async function goneProcess(pid: number): Promise<void> {
+  await asked(() => ps("-o", "s=", "-p", `${pid}`), (state) => state === "" || state === "Z");
+}
+
 async function ps(...args: readonly string[]): Promise<string> {
   const { stdout } = await new Deno.Command("ps", { args: [...args] }).output();
   return new TextDecoder().decode(stdout).trim();

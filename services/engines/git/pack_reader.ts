@@ -5,7 +5,7 @@
  */
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { inflateSync } from "node:zlib";
+import { InflateError, inflateFirst, inflateKeepsLimit } from "../../kernel/zlib_extent.ts";
 import { GitError } from "./error.ts";
 import { NAME_BYTES, OBJECT_KINDS, type ObjectKind } from "./objects.ts";
 import { PACK_HEADER_BYTES } from "./pack.ts";
@@ -130,6 +130,7 @@ class Window {
   at = 0;
   readonly #source: PackSource;
   readonly #hash = createHash("sha1");
+  readonly #isMeasured = !inflateKeepsLimit();
   #bytes = Buffer.alloc(0);
   /** Where the unread bytes begin. */
   #start = 0;
@@ -158,23 +159,16 @@ class Window {
     for (let count = Math.min(most, size + 1024, WINDOW_BYTES);;) {
       const bytes = this.peek(count);
       try {
-        const { buffer, engine } = inflateSync(bytes, {
-          info: true,
-          maxOutputLength: size + 1,
-          chunkSize: Math.max(64, Math.min(size + 1, WINDOW_BYTES)),
-        }) as unknown as { buffer: Buffer; engine: { bytesWritten: number } };
-        if (buffer.length !== size) {
+        const first = inflateFirst(bytes, size, this.#isMeasured);
+        if (first === null) throw new GitError("An object is longer than it declares");
+        if (first.content.length !== size) {
           throw new GitError("An object has another size than it declares");
         }
-        this.skip(engine.bytesWritten);
-        return buffer;
+        this.skip(first.end);
+        return first.content;
       } catch (error) {
-        if (error instanceof GitError) throw error;
-        const { code } = error as { code?: string };
-        if (code === "ERR_BUFFER_TOO_LARGE") {
-          throw new GitError("An object is longer than it declares");
-        }
-        if (code !== "Z_BUF_ERROR") {
+        if (!(error instanceof InflateError)) throw error;
+        if (!error.isCutShort) {
           throw new GitError("An object is damaged: it cannot be inflated");
         }
         if (bytes.length < count || count === most) throw cutShort();

@@ -99,6 +99,7 @@ export class Markup {
       unusable: refusal,
       onUnusable,
       lost: () => new WorkerLost(),
+      mayRepeat: () => true,
       computed,
       now: scheduler.now,
       after: (ms, task) => scheduler.after(ms, task),

@@ -11,13 +11,13 @@ const SEGMENT = /^(?!\.{1,2}$)[^\p{C}/\\:]+$/u;
 
 /**
  * What is no part of the data: locks and addresses of the running program, SQLite's files beside a
- * database, copies of the database from before an upgrade, search indexes, objects and packs for Git
- * and mirrors, which muster makes again, and unfinished work.
+ * database, copies of the database from before an upgrade, search indexes, objects and packs for Git, and
+ * mirrors, which muster makes again, and unfinished work.
  */
 const EXCLUDED: readonly RegExp[] = [
   /^(?:lock|endpoints\.json)$/,
   /-(?:wal|shm|journal)$/i,
-  /\.(?:new|part|index|objects|pack|tmp)$/,
+  /\.(?:new|part|index|objects|pack|pack-next|tmp)$/,
   /\.db\.v\d+$/,
   /^\.(?:upload|export|archive|download|pack|restore|mirrors)(?:-|$)/,
   /\.import(?:-draft|\.objects)?$/,

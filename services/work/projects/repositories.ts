@@ -754,7 +754,7 @@ const MAX_KEPT_PACK = 1024 * 1024 * 1024;
 /** Opens a pool that logs what does not end in time. */
 function openPool({ folder, startsProcesses, log }: ProjectRepositoriesOptions): RepositoryPool {
   return new RepositoryPool({
-    ...startsProcesses === true && { startWorker: repositoryProcesses(folder) },
+    ...startsProcesses === true && repositoryProcesses(folder),
     onStuck: (call) =>
       log.warn("A call of a repository did not end in time; its worker is ended", { ...call }),
     onUnusable: (reason) => log.warn("The worker of repositories cannot start", { reason }),

@@ -131,6 +131,7 @@ export class SqlQueries {
     const pool = new WorkerPool<QueryRequest, QueryAnswer>({
       start: () => this.#startOrExplain(() => start(path, limits)),
       cancelEnds: true,
+      mayRepeat: () => true,
       full: tooMany,
       lost: () => {
         const seconds = limits.milliseconds / 1000;

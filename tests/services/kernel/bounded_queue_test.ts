@@ -16,6 +16,7 @@ Deno.test("a bounded queue does what its model does", () => {
       "add anyway",
       "take",
       "take of",
+      "put back",
       "cheapest",
       "delete",
       "displace",
@@ -59,6 +60,13 @@ Deno.test("a bounded queue does what its model does", () => {
         assert.equal(queue.take(), takeOf(turns[0]));
       } else if (kind === "take of") {
         assert.equal(queue.takeOf(key), takeOf(key));
+      } else if (kind === "put back") {
+        const taken = takeOf(turns[0]);
+        assert.equal(queue.take(), taken);
+        if (taken === undefined) continue;
+        queue.putBack(taken, taken.key);
+        items.unshift(taken);
+        turns = [taken.key, ...turns.filter((other) => other !== taken.key)];
       } else if (kind === "cheapest") {
         const costOf = (of: string) => of === key ? Infinity : KEYS.indexOf(of) % 2;
         const cheapest = turns.filter((one) => one !== key)

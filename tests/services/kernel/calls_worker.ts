@@ -4,7 +4,7 @@ import { Cancelled, serveCalls, Transferred } from "../../../services/kernel/ser
 /** What a call does, and a number to work with. */
 export type TestRequest =
   | readonly [
-    kind: "add" | "fail" | "transfer" | "wait" | "break" | "pid" | "hoard" | "spin",
+    kind: "add" | "fail" | "transfer" | "wait" | "tick" | "break" | "pid" | "hoard" | "spin",
     number: number,
   ]
   | readonly [kind: "echo", value: unknown]
@@ -69,6 +69,12 @@ serveCalls((setup: number) => (request: TestRequest, call) => {
     case "wait":
       call.progress("waits");
       while (!call.isCancelled);
+      throw new Cancelled();
+    case "tick":
+      while (!call.isCancelled) {
+        call.progress("ticks");
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+      }
       throw new Cancelled();
     case "break":
       setTimeout(() => {

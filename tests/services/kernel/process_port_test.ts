@@ -1,26 +1,39 @@
 import assert from "node:assert/strict";
-import { type ProcessOptions, startProcess } from "../../../services/kernel/process_port.ts";
+import {
+  type ProcessOptions,
+  type ProcessPort,
+  startProcess,
+} from "../../../services/kernel/process_port.ts";
 import { WorkerPool } from "../../../services/kernel/worker_pool.ts";
 import { withFolder } from "../../support/temporary.ts";
+import { asked, until } from "../../support/until.ts";
+import { goneProcess } from "../../support/worker_processes.ts";
 import type { TestRequest } from "./calls_worker.ts";
 
 const MEGABYTE = 1024 * 1024;
 
 /** Runs a test with a pool of one process. */
 async function withProcess(
-  options: Partial<ProcessOptions>,
+  { mayRepeat, onStart = () => {}, ...options }: Partial<ProcessOptions> & {
+    readonly mayRepeat?: () => boolean;
+    readonly onStart?: (port: ProcessPort) => void;
+  },
   test: (call: WorkerPool<TestRequest, unknown>["call"]) => Promise<void>,
 ): Promise<void> {
   const pool = new WorkerPool<TestRequest, unknown>({
-    start: () =>
-      startProcess({
+    start: () => {
+      const port = startProcess({
         worker: new URL("./calls_worker.ts", import.meta.url),
         read: [],
         write: [],
         memoryBytes: 1000 * MEGABYTE,
         ...options,
-      }),
+      });
+      onStart(port);
+      return port;
+    },
     setup: 10,
+    ...mayRepeat === undefined ? {} : { mayRepeat },
     full: () => new RangeError("full"),
     lost: (reason) => new Error(`lost: ${reason}`),
     unusable: (reason) => new Error(`unusable: ${reason}`),
@@ -45,7 +58,7 @@ Deno.test("a process answers, fails, tells of its progress, is cancelled, and is
     const cancelled = call(["wait", 0], { signal: gone.signal, onProgress: () => gone.abort() });
     await assert.rejects(cancelled, { name: "AbortError" });
     assert.equal(await call(["pid", 0]), pid, "the process stays");
-    const lost = assert.rejects(call(["break", 0]), /lost: It has ended/);
+    const lost = assert.rejects(call(["break", 0]), /lost: It crashed or was killed/);
     assert.equal(await call(["add", 2]), 12, "the next process makes the call that waited");
     await lost;
   });
@@ -115,6 +128,74 @@ Deno.test("a killed process fails its call alone, and a stopped one ends at the 
   });
 });
 
+Deno.test("a stopped process whose program is killed ends, without a word, when it goes on", async () => {
+  const { killed, errors } = await leftBehind();
+  assert.equal(killed, "SIGKILL");
+  assert.equal(errors, "");
+});
+
+Deno.test("a call is made again that a killed process had, if it only reads, or did not get", async () => {
+  await withProcess({}, async (call) => {
+    for (let round = 0; round < 5; round++) {
+      const pid = Number(await call(["pid", 0]));
+      Deno.kill(pid, "SIGKILL");
+      await goneProcess(pid);
+      assert.notEqual(await call(["pid", 0]), pid);
+    }
+  });
+  await withProcess({ mayRepeat: () => true }, async (call) => {
+    const pid = Number(await call(["pid", 0]));
+    let begun = Promise.withResolvers<void>();
+    const gone = new AbortController();
+    const { signal } = gone;
+    const running = call(["wait", 0], { signal, onProgress: () => begun.resolve() });
+    const ended = assert.rejects(running, { name: "AbortError" });
+    await begun.promise;
+    begun = Promise.withResolvers();
+    Deno.kill(pid, "SIGKILL");
+    await begun.promise;
+    gone.abort();
+    await ended;
+    await assert.rejects(call(["break", 0]), /lost: It crashed or was killed/, "once");
+  });
+  const options = { memoryBytes: 250 * MEGABYTE, mayRepeat: () => true };
+  await withProcess(options, async (call) => {
+    await assert.rejects(call(["hoard", 0]), /lost: It needed more memory than it may have/);
+  });
+});
+
+Deno.test("a call stands still while it is not its turn, and is cancelled all the same", async () => {
+  const ports: ProcessPort[] = [];
+  const onStart = (port: ProcessPort) => ports.push(port);
+  await withProcess({ onStart }, async (call) => {
+    await call(["add", 1]);
+    const [port] = ports;
+    assert.ok(port !== undefined);
+    let looks = 0;
+    const looked = (at: number) => until(() => looks >= at);
+    const gone = new AbortController();
+    const { signal } = gone;
+    const ticks = call(["tick", 0], { signal, onProgress: () => looks++ });
+    const ended = assert.rejects(ticks, { name: "AbortError" });
+    await looked(2);
+    port.pause(true);
+    let before = -1;
+    const standsStill = () => {
+      const isSame = looks === before;
+      before = looks;
+      return Promise.resolve(isSame);
+    };
+    await asked(standsStill, (isSame) => isSame);
+    port.pause(false);
+    await looked(before + 2);
+    port.pause(true);
+    gone.abort();
+    await ended;
+    port.pause(false);
+    assert.equal(await call(["add", 1]), 11);
+  });
+});
+
 Deno.test("a stopped process ends although its call has no limit, and one that computes does not", async () => {
   await withProcess({ silenceMs: 1000, computeMs: 1500 }, async (call) => {
     await assert.rejects(call(["spin", 0]), /lost: It computed for longer than it may/);
@@ -131,6 +212,25 @@ Deno.test("a stopped process ends although its call has no limit, and one that c
     assert.notEqual(await waiting, pid);
   });
 });
+
+/** Kills a program whose process stands still, lets this go on, and waits for its end. */
+async function leftBehind(): Promise<{ killed: string | null; errors: string }> {
+  const program = new URL("./process_leaver.ts", import.meta.url).href;
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--no-check", "--permission-set=test", program],
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  // The process has the same standard error, so this ends with its end.
+  const errors = new Response(child.stderr).text();
+  const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const { value: pid } = await output.read();
+  child.kill("SIGKILL");
+  await output.cancel();
+  const { signal } = await child.status;
+  Deno.kill(Number(pid), "SIGCONT");
+  return { killed: signal, errors: await errors };
+}
 
 /** Runs one of the programs of this folder, with a folder for temporary files; returns its output. */
 async function runWith(folder: string, name: string): Promise<string> {

@@ -23,6 +23,8 @@ class FakeWorker implements WorkerPort {
   isReady = false;
   isEnded = false;
   running: number | null = null;
+  hasReceived = true;
+  isExhausted = false;
   #cancelled: Int32Array = new Int32Array(1);
   #call = 0;
   readonly #begun: (request: number) => void;
@@ -65,6 +67,9 @@ class FakeWorker implements WorkerPort {
   }
 }
 
+/** Whether a call of the model may be repeated. */
+const reads = (call: number) => call % 2 === 0;
+
 Deno.test("calls of workers end as their model says", async () => {
   const act = fc.record({
     kind: fc.constantFrom(
@@ -74,11 +79,14 @@ Deno.test("calls of workers end as their model says", async () => {
       "ready",
       "answer",
       "break",
+      "break",
       "abort",
       "late",
     ),
     key: fc.constantFrom("a", "b"),
     index: fc.nat(5),
+    hasReceived: fc.boolean(),
+    isExhausted: fc.boolean(),
   });
   const bounds = fc.record({
     workers: fc.integer({ min: 1, max: 3 }),
@@ -96,6 +104,7 @@ Deno.test("calls of workers end as their model says", async () => {
           workers.push(new FakeWorker((request) => begun.push(request)));
           return workers.at(-1)!;
         },
+        mayRepeat: (request) => reads(Number(request)),
         now: scheduler.now,
         after: (ms, task) => scheduler.after(ms, task),
       });
@@ -103,17 +112,24 @@ Deno.test("calls of workers end as their model says", async () => {
       const keys = new Map<number, string>();
       const ends = new Map<number, string>();
       const expected = new Map<number, string>();
+      /** Calls that are made again. */
+      const again = new Set<number>();
+      let failedStarts = 0;
       const live = () => workers.filter(({ isEnded }) => !isEnded);
       const running = () => live().filter(({ running }) => running !== null);
       const waiting = () =>
-        [...keys.keys()].filter((name) => !begun.includes(name) && !expected.has(name));
+        [...keys.keys()].filter((name) => {
+          if (expected.has(name)) return false;
+          return !begun.includes(name) ||
+            again.has(name) && begun.lastIndexOf(name) === begun.indexOf(name);
+        });
       const answer = (worker: FakeWorker) => {
         const name = worker.running ?? 0;
         expected.set(name, worker.isCancelled ? "AbortError" : `answer ${name}`);
         if (worker.isCancelled) worker.send({ kind: "cancelled" });
         else worker.send({ kind: "answer", answer: name });
       };
-      for (const [name, { kind, key, index }] of acts.entries()) {
+      for (const [name, { kind, key, index, hasReceived, isExhausted }] of acts.entries()) {
         if (kind === "call" || kind === "unsendable") {
           const isIdle = live().some(({ isReady, running }) => isReady && running === null);
           const spare = bounds.workers - running().length;
@@ -131,17 +147,29 @@ Deno.test("calls of workers end as their model says", async () => {
             (error) => ends.set(name, error.name === "AbortError" ? error.name : error.message),
           );
         } else if (kind === "ready") {
-          live().find(({ isReady }) => !isReady)?.send({ kind: "ready" });
+          const worker = live().find(({ isReady }) => !isReady);
+          if (worker !== undefined) failedStarts = 0;
+          worker?.send({ kind: "ready" });
         } else if (kind === "answer") {
           const worker = running()[index % running().length];
           if (worker !== undefined) answer(worker);
         } else if (kind === "break") {
           const worker = live()[index % live().length];
           if (worker === undefined) continue;
-          if (worker.running !== null) expected.set(worker.running, "lost: broken");
-          if (!worker.isReady && !live().some(({ isReady }) => isReady)) {
+          const call = worker.running;
+          const isSafe = call !== null && (!hasReceived || reads(call));
+          if (call !== null && isSafe && !isExhausted && !again.has(call) && !worker.isCancelled) {
+            again.add(call);
+            worker.running = null;
+          } else if (call !== null) {
+            expected.set(call, "lost: broken");
+          }
+          if (!worker.isReady) failedStarts++;
+          if (!worker.isReady && !live().some(({ isReady }) => isReady) && failedStarts >= 3) {
+            failedStarts = 0;
             for (const name of waiting()) expected.set(name, "unusable");
           }
+          Object.assign(worker, { hasReceived, isExhausted });
           worker.break();
           assert.equal(worker.isEnded, true);
         } else if (kind === "abort") {
@@ -170,7 +198,7 @@ Deno.test("calls of workers end as their model says", async () => {
       await new Promise((resolve) => setTimeout(resolve, 0));
       assert.deepEqual([...ends].sort(), [...expected].sort());
       for (const key of ["a", "b"]) {
-        const ofKey = begun.filter((name) => keys.get(name) === key);
+        const ofKey = begun.filter((name) => keys.get(name) === key && !again.has(name));
         assert.deepEqual(ofKey, ofKey.toSorted((one, other) => one - other), "in their order");
       }
       pool.close();
@@ -233,7 +261,7 @@ Deno.test("workers that break before they are ready are not started again and ag
   const calls = [1, 2, 3].map((one) => pool.call(one).catch((error) => error.message));
   for (const worker of workers) worker.break();
   assert.deepEqual(await Promise.all(calls), ["unusable", "unusable", "unusable"]);
-  assert.equal(workers.length, 2);
+  assert.equal(workers.length, 4);
 });
 
 Deno.test("an idle worker ends, and the next call starts another one", () => {

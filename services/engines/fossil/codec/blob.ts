@@ -1,6 +1,6 @@
 import { deflateSync, inflateSync } from "node:zlib";
 import { FossilError } from "../error.ts";
-import { inflatedLength, InflateError } from "./inflated_length.ts";
+import { InflateError, inflateKeepsLimit, zlibExtent } from "../../../kernel/zlib_extent.ts";
 
 /** Largest artifact the engine reads or writes, in bytes. */
 export const MAX_ARTIFACT_BYTES = 256 * 1024 * 1024;
@@ -70,20 +70,10 @@ const MAX_SENT_EXCESS = 1024 * 1024;
 /** Bounds of the output buffer, in bytes; zlib accepts no smaller one. */
 const [MIN_CHUNK_BYTES, MAX_CHUNK_BYTES] = [64, 1024 * 1024];
 
-/** Deno 2.4.2 ignores the limit. To try costs less than a risky stream does. */
-function inflateKeepsLimit(): boolean {
-  try {
-    inflateSync(deflateSync(new Uint8Array(64)), { maxOutputLength: 1 });
-    return false;
-  } catch {
-    return true;
-  }
-}
-
 function inflate(compressed: Uint8Array, maxBytes: number, maxExcess: number): Uint8Array {
   try {
     const isRisky = compressed.length * MAX_RATIO > maxBytes + maxExcess;
-    if (isRisky && !inflateKeepsLimit() && inflatedLength(compressed, maxBytes) > maxBytes) {
+    if (isRisky && !inflateKeepsLimit() && zlibExtent(compressed, maxBytes).length > maxBytes) {
       throw new InflateError("Stream is longer than declared");
     }
     // One buffer holds everything, and one more byte to detect the end of the stream.

@@ -22,7 +22,6 @@ export {
   type Sha3,
   sha3,
 } from "./hash.ts";
-export { inflatedLength } from "./inflated_length.ts";
 export { formatDate, fromJulianDay, parseDate, toJulianDay } from "./julian.ts";
 export {
   compareUtf8,

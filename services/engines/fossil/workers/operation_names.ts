@@ -121,69 +121,57 @@ export type OperationName = ReadName | WriteName | "writeTogether" | WholeName;
 /** {@link READ_NAMES}, to look one up. */
 export const READS: ReadonlySet<string> = new Set(READ_NAMES);
 
-/** The workers on the side; nothing of one waits for another. */
-export const SIDES = [
+/** What can be made once more, though nobody knows how far it came: it only reads, or fills a cache. */
+export const REPEATABLE: ReadonlySet<string> = new Set<OperationName>([
+  ...READ_NAMES.filter((name) => name !== "keptGitPack"),
+  "updateIndex",
   "search",
-  "long",
-  "files",
+  "searchEach",
   "sync",
-  "heavy",
-  "push",
-  "longPush",
-  "store",
-] as const;
+  "syncCodes",
+  "cloneState",
+  "nameOfFile",
+  "archive",
+  "exportGit",
+  "verify",
+]);
+
+/**
+ * The workers on the side: those that answer in steps of a few milliseconds, those for reads that
+ * compute for longer, and those for what has no limit; "stores" write what takes long, while their
+ * project's turn lasts. Nothing of one waits for another.
+ */
+export const SIDES = ["quick", "heavy", "unlimited", "imports", "stores"] as const;
 
 export type Side = (typeof SIDES)[number];
 
 /**
- * How many workers each side has; each is started on demand. Sync has two, so that one long answer
- * does not delay the clients of other projects. Blames, and reads that kept other calls waiting, go to
- * "heavy"; one of its two workers at most has those of a repository, which remembers what it compared.
- * A push of Git that keeps others waiting while it is unpacked goes on in "longPush"; "store" has the
- * long ones that hold their project's turn, and imports.
- */
-export const WORKERS_ON_THE_SIDE: Readonly<Record<Side, number>> = {
-  search: 1,
-  long: 1,
-  files: 1,
-  sync: 2,
-  heavy: 2,
-  push: 1,
-  longPush: 2,
-  store: 2,
-};
-
-/**
- * Operations that may take long, and the worker on the side that does them. They only read the
- * repository, except for long pushes of Git: SQLite's lock keeps these apart from the repository's own
- * worker, and so does the project's turn.
+ * Operations that may take long, and the worker on the side that does them. Reads that kept other
+ * calls waiting go to "heavy", imports to workers of their own. Several may write the search index;
+ * SQLite's lock keeps them apart, and a long push from the repository's own worker.
  */
 export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Side>([
-  ["search", "search"],
-  ["searchEach", "search"],
-  ["updateIndex", "long"],
+  ["search", "quick"],
+  ["searchEach", "quick"],
+  ["sync", "quick"],
+  ["syncCodes", "quick"],
+  ["nameOfFile", "quick"],
   ["blame", "heavy"],
-  ["archive", "long"],
-  ["exportGit", "long"],
-  ["prepareClones", "heavy"],
-  ["gitPack", "heavy"],
-  ["unpackPush", "push"],
-  ["receiveLongPush", "store"],
-  ["verify", "long"],
-  ["cloneState", "long"],
-  ["storeCloned", "long"],
-  ["copyUnversioned", "files"],
-  ["nameOfFile", "files"],
-  ["sync", "sync"],
-  ["syncCodes", "sync"],
+  ["archive", "heavy"],
+  ["copyUnversioned", "heavy"],
+  ["cloneState", "heavy"],
+  ["updateIndex", "unlimited"],
+  ["exportGit", "unlimited"],
+  ["prepareClones", "unlimited"],
+  ["gitPack", "unlimited"],
+  ["unpackPush", "quick"],
+  ["receiveLongPush", "stores"],
+  ["storeCloned", "unlimited"],
+  ["verify", "unlimited"],
 ]);
 
-/**
- * Where operations go on, from their beginning, once they have kept others waiting: reads in "heavy",
- * but what a turn of the project waits for where nothing else is.
- */
+/** Where operations go on, from their beginning, once they have kept others waiting. */
 export const NEXT_SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Side>([
   ...READ_NAMES.map((name) => [name, "heavy"] as const),
-  ["received", "store"],
-  ["unpackPush", "longPush"],
+  ["unpackPush", "unlimited"],
 ]);

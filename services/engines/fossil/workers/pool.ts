@@ -1,4 +1,6 @@
+import { availableParallelism } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { Turns } from "../../../kernel/turns.ts";
 import { startThread, WorkerPool, type WorkerPort } from "../../../kernel/worker_pool.ts";
 import { longestFor } from "../computing_time.ts";
 import { FossilError } from "../error.ts";
@@ -9,12 +11,11 @@ import {
   NEXT_SIDE,
   type OperationName,
   READ_NAMES,
-  READS,
+  REPEATABLE,
   SIDE,
   type Side,
   SIDES,
   WHOLE_NAMES,
-  WORKERS_ON_THE_SIDE,
   WRITE_NAMES,
 } from "./operation_names.ts";
 import { type ProcessPort, startProcess } from "../../../kernel/process_port.ts";
@@ -58,6 +59,8 @@ interface LaneOptions {
    * back its memory.
    */
   readonly lingerMs: number;
+  /** Where its jobs take turns with those of other lanes. */
+  readonly turns?: Turns;
   /** Called when a worker is terminated because a call has not ended in time. */
   readonly onStuck?: (call: StuckCall) => void;
   /** Called with the reason when no worker can start: at most once a minute. */
@@ -106,8 +109,10 @@ export class Lane {
       idleMs: settings.idleMs + lingerMs,
       full: (path) => unavailable(`Too much is asked of "${path}" at the moment`),
       lost: (reason, request) => unavailable(lossOf(request, reason)),
+      mayRepeat,
       unusable: (reason) => unavailable(`The worker of the repository has ended: ${reason}`),
       onUnusable,
+      turns: options.turns,
       closed: () => unavailable("Repositories are closed"),
       onStuck: (request, path, ms) => {
         const operation = request.kind === "run" ? request.operation : request.kind;
@@ -191,9 +196,13 @@ function resultOf(outcome: Outcome): unknown {
 /** What the end of a worker means for the job that it ran. */
 function lossOf(request: JobRequest, reason: string): string {
   const ended = `The worker of the repository has ended: ${reason}`;
-  const isRead = request.kind === "open" || request.kind === "close" ||
-    request.kind === "run" && READS.has(request.operation);
-  return isRead ? ended : `${ended}. The change may have been made: look before you repeat it`;
+  if (mayRepeat(request)) return ended;
+  return `${ended}. The change may have been made: look before you repeat it`;
+}
+
+function mayRepeat(request: JobRequest): boolean {
+  return request.kind === "open" || request.kind === "close" ||
+    request.kind === "run" && REPEATABLE.has(request.operation);
 }
 
 function unavailable(message: string): FossilError {
@@ -290,14 +299,42 @@ export type PooledRepository = Operations & {
 
 /** The current load of a pool. */
 export interface PoolLoad {
-  /** Repositories opened since the pool was created. */
+  /** Repositories that were opened, and not closed by a caller. */
   readonly repositories: number;
   readonly running: number;
   readonly queued: number;
 }
 
-/** Most time after which a repository on the side is closed, in milliseconds: it is needed less often. */
-const SIDE_IDLE_MS = 60_000;
+/** How a side differs from the workers to which repositories are pinned. */
+interface SideOptions {
+  readonly workers: number;
+  /** Most time after which a repository is closed, in milliseconds: it is needed less often. */
+  readonly idleMs: number;
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+/** How much that is heavy goes on at a time: it leaves a core to everybody else. */
+const HEAVY_WORKERS = Math.max(1, availableParallelism() - 1);
+
+const SIDE_OPTIONS: Readonly<Record<Side, SideOptions>> = {
+  quick: { workers: 1, idleMs: 30_000 },
+  heavy: { workers: HEAVY_WORKERS, idleMs: 30_000 },
+  // What has no limit holds hundreds of megabytes, which only the end of its process gives back.
+  unlimited: { workers: 3, idleMs: 2_000 },
+  imports: { workers: 2, idleMs: 2_000 },
+  stores: { workers: 2, idleMs: 2_000 },
+};
+
+/** What workers on the side cache, in bytes: they read a thing once. */
+const SIDE_CACHES = {
+  cacheBytes: 8 * MEBIBYTE,
+  maxCachedBytes: 32 * MEBIBYTE,
+  sqliteBytes: 6 * MEBIBYTE,
+};
+
+/** Bytes that SQLite may use in each process of a pool, about. */
+const SQLITE_BYTES = 12 * MEBIBYTE;
 
 const DEFAULTS: Required<PoolOptions> = {
   workers: 2,
@@ -305,8 +342,9 @@ const DEFAULTS: Required<PoolOptions> = {
   maxOpen: 16,
   idleMs: 300_000,
   settleMs: 1000,
-  cacheBytes: 32 * 1024 * 1024,
-  maxCachedBytes: 128 * 1024 * 1024,
+  cacheBytes: 16 * MEBIBYTE,
+  maxCachedBytes: 64 * MEBIBYTE,
+  sqliteBytes: null,
   timeLimits: TIME_LIMITS_MS,
   graceMs: 10_000,
   closeMs: 5000,
@@ -347,11 +385,23 @@ export class RepositoryPool {
       onUnusable,
     };
     this.#lanes = Array.from({ length: workers }, () => new Lane(laneOptions));
-    const sideSettings = { ...settings, idleMs: Math.min(settings.idleMs, SIDE_IDLE_MS) };
-    const sideOptions = { ...laneOptions, settings: sideSettings, nicer: NICER_ON_THE_SIDE };
+    const turns = new Turns({ most: HEAVY_WORKERS });
     this.#sides = Object.fromEntries(SIDES.map((side) => {
-      const lanes = Array.from({ length: WORKERS_ON_THE_SIDE[side] }, () => new Lane(sideOptions));
-      return [side, lanes];
+      const { workers, idleMs } = SIDE_OPTIONS[side];
+      const sideSettings = {
+        ...settings,
+        idleMs: Math.min(settings.idleMs, idleMs),
+        cacheBytes: Math.min(settings.cacheBytes, SIDE_CACHES.cacheBytes),
+        maxCachedBytes: Math.min(settings.maxCachedBytes, SIDE_CACHES.maxCachedBytes),
+        sqliteBytes: settings.sqliteBytes === null ? null : SIDE_CACHES.sqliteBytes,
+      };
+      const sideOptions = {
+        ...laneOptions,
+        settings: sideSettings,
+        nicer: NICER_ON_THE_SIDE,
+        ...side === "quick" ? {} : { turns },
+      };
+      return [side, Array.from({ length: workers }, () => new Lane(sideOptions))];
     })) as Record<Side, Lane[]>;
   }
 
@@ -362,9 +412,8 @@ export class RepositoryPool {
    */
   async open(path: string, options?: CallOptions): Promise<PooledRepository> {
     const real = await realPath(path);
-    const lane = this.#laneOf(real);
-    await lane.submit(real, { kind: "open", path: real }, options);
-    return this.#handle(real, lane);
+    await this.#laneOf(real).submit(real, { kind: "open", path: real }, options);
+    return this.#handle(real);
   }
 
   /**
@@ -374,21 +423,21 @@ export class RepositoryPool {
    */
   async create(path: string, options: NewRepositoryOptions): Promise<PooledRepository> {
     const { cacheBytes } = this.#settings;
-    const real = join(await realPath(dirname(path)), basename(path));
-    const isPinned = this.#pins.has(real);
+    const real = await placeOf(path);
+    const request = { kind: "create", path: real, options: { cacheBytes, ...options } } as const;
     const lane = this.#laneOf(real);
     try {
-      const request = { kind: "create", path: real, options: { cacheBytes, ...options } } as const;
       await lane.submit(real, request);
-      return this.#handle(real, lane);
     } catch (error) {
-      if (!isPinned) this.#pins.delete(real);
+      this.#unpin(real, lane);
       throw error;
     }
+    return this.#handle(real);
   }
 
   /**
-   * Makes the file of a repository from another file, on the side. Leaves nothing behind if it fails.
+   * Makes a repository from a file: a `git fast-export` stream or another repository. Leaves
+   * nothing behind if it fails.
    *
    * @throws {FossilError} `invalid` if the file exists or the source is malformed; `unavailable`.
    */
@@ -397,10 +446,11 @@ export class RepositoryPool {
     options: ImportOptions,
     callOptions: CallOptions = {},
   ): Promise<ImportReport> {
+    const real = await placeOf(path);
     const wantsProgress = callOptions.onProgress !== undefined;
-    const real = join(await realPath(dirname(path)), basename(path));
     const request = { kind: "import", path: real, options, wantsProgress } as const;
-    return await leastBusy(this.#sides.store).submit(real, request, callOptions) as ImportReport;
+    const lane = leastBusy(this.#sides.imports);
+    return await lane.submit(real, request, callOptions) as ImportReport;
   }
 
   get load(): PoolLoad {
@@ -429,14 +479,20 @@ export class RepositoryPool {
     return [...this.#lanes, ...Object.values(this.#sides).flat()];
   }
 
-  #handle(path: string, lane: Lane): PooledRepository {
+  #handle(path: string): PooledRepository {
     return handle({
       path,
-      lane,
+      lane: () => this.#laneOf(path),
+      unpin: (lane) => this.#unpin(path, lane),
       sides: this.#sides,
       held: this.#held,
       limits: this.#timeLimits,
     });
+  }
+
+  /** Lets a repository that is closed go to another worker. */
+  #unpin(path: string, lane: Lane): void {
+    if (!lane.has(path)) this.#pins.delete(path);
   }
 
   /** The worker of a repository; a new repository gets the worker with the fewest. */
@@ -462,16 +518,17 @@ function startRepositoryThread(): WorkerPort {
 const PROCESS_BYTES = 2 * 1024 * 1024 * 1024;
 
 /**
- * Starts workers of a {@linkcode RepositoryPool} as processes, which can read and write nothing but the
- * files in one folder. A process that crashes, or needs too much memory, ends alone.
+ * Has the workers of a {@linkcode RepositoryPool} run as processes, which can read and write nothing but
+ * the files in one folder. A process that crashes, or needs too much memory, ends alone.
  *
  * @param memoryBytes what each may have; two gigabytes, if absent
+ * @returns options of the pool
  */
 export function repositoryProcesses(
   folder: string,
   memoryBytes: number = PROCESS_BYTES,
-): (nicer: number | null) => ProcessPort {
-  return (nicer) =>
+): { startWorker: (nicer: number | null) => ProcessPort; sqliteBytes: number } {
+  const startWorker = (nicer: number | null) =>
     startProcess({
       worker: WORKER,
       read: [folder],
@@ -479,6 +536,7 @@ export function repositoryProcesses(
       memoryBytes,
       ...nicer === null ? {} : { nicer },
     });
+  return { startWorker, sqliteBytes: SQLITE_BYTES };
 }
 
 /** One name per file, so that no two workers open one. */
@@ -491,8 +549,13 @@ async function realPath(path: string): Promise<string> {
   }
 }
 
+/** The name of a file that is to be made. */
+async function placeOf(path: string): Promise<string> {
+  return join(await realPath(dirname(path)), basename(path));
+}
+
 function handle(door: Omit<Door, "asJson">): PooledRepository {
-  const { path, lane, sides, held } = door;
+  const { path, sides, held } = door;
   const closeSides = () =>
     Promise.all(Object.values(sides).flat().map((side) => side.forget(path)));
   return Object.freeze({
@@ -502,7 +565,7 @@ function handle(door: Omit<Door, "asJson">): PooledRepository {
     backUp: async (target: string, options?: CallOptions) => {
       // The copy may be made only while nothing else of this process has the file open.
       const copying = closeSides()
-        .then(() => lane.submit(path, { kind: "backup", path, target }, options));
+        .then(() => door.lane().submit(path, { kind: "backup", path, target }, options));
       const ended = copying.catch(() => {}).finally(() => {
         if (held.get(path) === ended) held.delete(path);
       });
@@ -510,7 +573,9 @@ function handle(door: Omit<Door, "asJson">): PooledRepository {
       await copying;
     },
     close: async () => {
+      const lane = door.lane();
       await lane.submit(path, { kind: "close", path });
+      door.unpin(lane);
       // After the calls that moved there from the lane.
       await closeSides();
     },
@@ -520,7 +585,10 @@ function handle(door: Omit<Door, "asJson">): PooledRepository {
 /** The context of a repository's methods. */
 interface Door {
   readonly path: string;
-  readonly lane: Lane;
+  /** The worker to which it is pinned. */
+  lane(): Lane;
+  /** Call this when it has closed the file. */
+  unpin(lane: Lane): void;
   readonly sides: Readonly<Record<Side, readonly Lane[]>>;
   /** What calls on the side wait for, by path. */
   readonly held: Map<string, Promise<unknown>>;
@@ -537,7 +605,7 @@ function leastBusy(lanes: readonly Lane[]): Lane {
 
 /** One method per operation; `limits.ts` has their types. */
 function operationsOf(door: Door): Record<string, unknown> {
-  const { path, lane, sides, held, limits, asJson } = door;
+  const { path, sides, held, limits, asJson } = door;
   const names = Object.keys(limits) as OperationName[];
   return Object.fromEntries(names.map((operation) => {
     const call = (input: unknown, options?: CallOptions) => {
@@ -551,12 +619,13 @@ function operationsOf(door: Door): Record<string, unknown> {
         const submitToSide = () => choose().submit(path, job, options, move);
         return waiting === undefined ? submitToSide() : waiting.then(submitToSide);
       };
-      const heavy = () => sides.heavy.find((other) => other.has(path)) ?? leastBusy(sides.heavy);
-      const laneOn = (name: Side) => name === "heavy" ? heavy : () => leastBusy(sides[name]);
+      // One of them at most has what a repository was asked for, and remembers what it compared.
+      const choose = (side: Side) => () =>
+        sides[side].find((other) => other.has(path)) ?? leastBusy(sides[side]);
       const next = NEXT_SIDE.get(operation);
-      const move = next === undefined ? null : () => submitTo(laneOn(next));
-      if (side !== undefined) return submitTo(laneOn(side), move);
-      return lane.submit(path, job, options, move);
+      const move = next === undefined ? null : () => submitTo(choose(next));
+      if (side !== undefined) return submitTo(choose(side), move);
+      return door.lane().submit(path, job, options, move);
     };
     return [operation, call];
   }));

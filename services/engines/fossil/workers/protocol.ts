@@ -26,6 +26,11 @@ export interface WorkerSettings {
   readonly cacheBytes: number;
   /** Bytes that all of them cache together, about; beyond, the least recently used are closed. */
   readonly maxCachedBytes: number;
+  /**
+   * Bytes that SQLite may use in the whole process, about; null for no limit, where others than the
+   * worker use it too.
+   */
+  readonly sqliteBytes: number | null;
 }
 
 /** A job of a worker; it gets one at a time. */

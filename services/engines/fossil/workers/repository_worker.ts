@@ -1,5 +1,6 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
+import { DatabaseSync } from "node:sqlite";
 import {
   Cancelled,
   serveCalls,
@@ -198,6 +199,7 @@ class RepositoryWorker {
 
 serveCalls(({ settings, nicer }: WorkerSetup) => {
   giveWay(nicer ?? undefined);
+  if (settings.sqliteBytes !== null) boundSqlite(settings.sqliteBytes);
   const worker = new RepositoryWorker(settings);
   return async (request: JobRequest, call) => {
     try {
@@ -211,3 +213,10 @@ serveCalls(({ settings, nicer }: WorkerSetup) => {
     }
   };
 });
+
+/** Has SQLite let pages go in the whole process before it uses more. */
+function boundSqlite(bytes: number): void {
+  const database = new DatabaseSync(":memory:");
+  database.exec(`PRAGMA soft_heap_limit=${bytes}`);
+  database.close();
+}

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { constants, deflateSync } from "node:zlib";
 import fc from "fast-check";
 import {
   applyDelta,
@@ -10,7 +9,6 @@ import {
   escapeToken,
   formatDate,
   FossilError,
-  inflatedLength,
   packBlob,
   parseDate,
   toJulianDay,
@@ -113,41 +111,6 @@ Deno.test("unpackBlob() refuses a blob with a wrong size", () => {
   view.setUint32(0, 2_000_000);
   assert.throws(() => unpackBlob(packed), { code: "corrupt" });
   assert.throws(() => unpackBlob(packed.subarray(0, 20)), { code: "corrupt" });
-});
-
-Deno.test("inflatedLength() counts what a stream inflates to, and stops at its limit", () => {
-  const sizes = fc.array(fc.tuple(fc.uint8Array({ maxLength: 300 }), fc.nat(200)), {
-    maxLength: 9,
-  });
-  const options = fc.record({
-    level: fc.constantFrom(0, 1, 6, 9),
-    strategy: fc.constantFrom(
-      constants.Z_DEFAULT_STRATEGY,
-      constants.Z_HUFFMAN_ONLY,
-      constants.Z_RLE,
-      constants.Z_FIXED,
-    ),
-  });
-  fc.assert(fc.property(sizes, options, (pieces, option) => {
-    const content = new Uint8Array(pieces.flatMap(([seed, times]) => [...repeat(seed, times)]));
-    const stream = deflateSync(content, option);
-    assert.equal(inflatedLength(stream, Infinity), content.length);
-    if (content.length > 1) {
-      assert.ok(inflatedLength(stream, content.length / 2) * 2 > content.length);
-    }
-  }));
-  const bomb = deflateSync(new Uint8Array(30_000_000));
-  assert.ok(inflatedLength(bomb, 1000) < 2000);
-});
-
-Deno.test("inflatedLength() refuses malformed streams", () => {
-  fc.assert(fc.property(fc.uint8Array({ minLength: 2, maxLength: 200 }), (bytes) => {
-    try {
-      assert.ok(inflatedLength(bytes, 1_000_000) < 1_100_000);
-    } catch (error) {
-      assert.equal((error as Error).name, "InflateError");
-    }
-  }));
 });
 
 Deno.test("compareUtf8() is the order of UTF-8 bytes", () => {

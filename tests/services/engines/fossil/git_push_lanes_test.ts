@@ -1,7 +1,14 @@
 /** Where a push of Git is unpacked and stored, so that others need not wait for it. */
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
-import type { GitPush, PooledRepository } from "../../../../services/engines/fossil/mod.ts";
+import {
+  GitCompanion,
+  type GitPush,
+  type PooledRepository,
+  receivePush,
+  Repository,
+} from "../../../../services/engines/fossil/mod.ts";
+import { Reader } from "../../../../services/engines/fossil/read/mod.ts";
 import {
   rawBlob,
   rawCommit,
@@ -77,5 +84,34 @@ Deno.test("what takes long to store is told, and others read meanwhile", async (
     // The repository's own worker sees what another one has stored, and writes on.
     assert.equal((await repository.gitRefs())?.refs[0]?.ref, REF);
     assert.equal((await repository.timeline({})).total, 201);
+  });
+});
+
+Deno.test("a push that is interrupted anywhere leaves nothing, and can be made again", async () => {
+  await withPool({ workers: 1 }, async (_, repository) => {
+    const { push } = await unpack(repository, 40);
+    await repository.close();
+    using opened = Repository.open(repository.path);
+    const reader = new Reader(opened, { check: () => {} });
+    const folder = dirname(repository.path);
+    using companion = GitCompanion.open(join(folder, "one.objects"), reader);
+    const state = () => {
+      const rows = "SELECT (SELECT count(*) FROM blob), (SELECT count(*) FROM event)";
+      return JSON.stringify([opened.db.rows(rows), companion.advertisement()]);
+    };
+    companion.update();
+    const before = state();
+    for (const place of [0, 1, 7, 39]) {
+      let checks = 0;
+      const check = () => {
+        if (checks++ === place) throw new Error("killed");
+      };
+      assert.throws(() => receivePush(companion, push, check), /killed/);
+      assert.equal(state(), before, `after ${place} commits`);
+    }
+    const { refs } = receivePush(companion, push, () => {});
+    assert.equal(refs[0]?.refusal, null);
+    assert.equal(companion.advertisement().refs[0]?.object, push.refs[0]?.to);
+    assert.deepEqual(opened.verify(), []);
   });
 });

@@ -36,6 +36,27 @@ Deno.test("files behind symbolic links are in a backup, with what their logs hol
   });
 });
 
+Deno.test("what muster makes again is in no backup", async () => {
+  await withFolder(async (folder) => {
+    const [data, archive, copy] = [
+      join(folder, "data"),
+      join(folder, "b.tar"),
+      join(folder, "copy"),
+    ];
+    makeData(data);
+    for (const name of ["demo.index", "demo.objects", "demo.pack", "demo.pack-next"]) {
+      Deno.writeTextFileSync(join(data, "projects", name), name);
+    }
+    Deno.mkdirSync(join(data, "projects", ".pack-1"));
+    Deno.writeTextFileSync(join(data, "projects", ".pack-1", "part.bin"), "part");
+    await backUp(data, archive);
+    assert.equal((await restore(archive, copy)).files, 3);
+    assert.deepEqual([...Deno.readDirSync(join(copy, "projects"))].map(({ name }) => name), [
+      "demo.fossil",
+    ]);
+  });
+});
+
 Deno.test("a backup refuses a link to a folder, and a link to nothing", async () => {
   await withFolder(async (folder) => {
     const [data, archive] = [join(folder, "data"), join(folder, "b.tar")];

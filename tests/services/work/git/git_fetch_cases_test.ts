@@ -67,14 +67,14 @@ for (const version of [2, 0]) {
         /landing|refs\/reviews/,
       );
     },
-    "clone the 2,000 tag repo": async ({ client, url, clone1 }) => {
+    "clone the 2,000 tag repo: 300 of them": async ({ client, url, clone1 }) => {
       const name = (await clone1.git("rev-parse", "HEAD")).trim();
-      const lines = Array.from({ length: 2000 }, (_, at) => `create refs/tags/tag-${at} ${name}\n`);
+      const lines = Array.from({ length: 300 }, (_, at) => `create refs/tags/tag-${at} ${name}\n`);
       const input = new TextEncoder().encode(lines.join(""));
       await client.git(["update-ref", "--stdin"], clone1.folder, input);
       await clone1.git("push", "--quiet", "--tags", "origin");
       const clone = await client.clone(url, `protocol.version=${version}`);
-      assert.equal((await clone.git("tag")).trim().split("\n").length, 2000);
+      assert.equal((await clone.git("tag")).trim().split("\n").length, 300);
     },
     "large fetch-pack requests can be sent using chunked encoding": async ({ client, url }) => {
       const folder = client.path(`chunked-${version}`);

@@ -24,7 +24,7 @@ function bodyOf(branch: string, content: string | Uint8Array = branch): Buffer {
 
 function send(
   { bareUrl, url }: GitTest,
-  body: BodyInit,
+  body: Uint8Array | ReadableStream<Uint8Array<ArrayBuffer>>,
   { headers = {}, signal }: {
     readonly headers?: Readonly<Record<string, string>>;
     readonly signal?: AbortSignal;
@@ -38,7 +38,7 @@ function send(
       "content-type": "application/x-git-receive-pack-request",
       ...headers,
     },
-    body,
+    body: body instanceof Uint8Array ? Uint8Array.from(body) : body,
     ...signal === undefined ? {} : { signal },
   });
 }
@@ -136,7 +136,7 @@ gitTest(
     const read = await client.run(["push", String(reader), "trunk"], clone.folder);
     assert.match(read.stderr, /403|write/, read.stderr);
     await clone.git("push", "--quiet", "origin", "trunk");
-    await api.answer("POST /v1/projects/demo/archive", {});
+    await api.answer("PATCH /v1/projects/demo", { archived: true });
     await commit(clone, { "c.txt": "c\n" });
     const archived = await clone.run("push", "origin", "trunk");
     assert.notEqual(archived.code, 0);
@@ -207,4 +207,41 @@ gitTest("a branch that catches up with another one takes nothing from it", async
   await clone.git("push", "--quiet", "origin", "HEAD:refs/heads/copy");
   assert.match(await branches(test), new RegExp(`${next}\trefs/heads/copy`));
   assert.match(await branches(test), new RegExp(`${tip}\trefs/heads/trunk`));
+});
+
+gitTest("branches may have the names of those that the server makes", async (test) => {
+  const clone = await test.clone();
+  await clone.git("checkout", "--quiet", "-b", "main");
+  await commit(clone, { "a.txt": "a\n" }, "First");
+  for (const name of ["initial", "rewound", "trunk-2", "Main"]) {
+    await clone.git("checkout", "--quiet", "-b", name);
+    await commit(clone, { "name.txt": `${name}\n` }, `On ${name}`);
+  }
+  await clone.git("push", "--quiet", "--all", "origin");
+  const mine = await commit(clone, { "b.txt": "1\n" }, "One");
+  await commit(clone, { "b.txt": "2\n" }, "Two");
+  await clone.git("push", "--quiet", "origin", "HEAD:refs/heads/workspace/mine");
+  await clone.git("reset", "--quiet", "--hard", mine);
+  await clone.git("push", "--quiet", "--force", "origin", "HEAD:refs/heads/workspace/mine");
+  const tip = await commit(clone, { "c.txt": "1\n" }, "After");
+  await clone.git("push", "--quiet", "origin", "HEAD:refs/heads/rewound");
+  const found = await branches(test);
+  assert.match(found, new RegExp(`${tip}\trefs/heads/rewound`));
+  assert.match(found, new RegExp(`${mine}\trefs/heads/workspace/mine`));
+  for (const name of ["initial", "trunk-2", "Main", "main"]) {
+    const expected = (await clone.git("rev-parse", `refs/remotes/origin/${name}`)).trim();
+    assert.match(found, new RegExp(`${expected}\trefs/heads/${name}\n`));
+  }
+});
+
+gitTest("a push to another address of the project is told the right one", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const clone = await test.clone();
+  await commit(clone, { "b.txt": "b\n" });
+  for (const place of ["/projects/demo", "/projects/demo/fossil"]) {
+    const address = test.url.replace("/projects/demo.git", place);
+    const push = await clone.run("push", address, "trunk");
+    assert.match(push.stderr, /\/projects\/demo\.git/, push.stderr);
+    assert.notEqual(push.code, 0);
+  }
 });

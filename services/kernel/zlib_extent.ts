@@ -1,16 +1,36 @@
 /**
- * How many bytes a zlib stream inflates to, without inflating it. Deno 2.4.2 ignores the limit of
- * `inflateSync`: a stream of a megabyte could take a gigabyte of memory before its length is known.
- * Decodes only as much of RFC 1951 as counting needs.
+ * How many bytes a zlib stream inflates to, and where it ends, without inflating it. Deno 2.4.2 ignores
+ * the limit of `inflateSync`, and does not tell how much it has read: a stream of a megabyte could
+ * take a gigabyte of memory before its length is known. Decodes only as much of RFC 1951 as counting
+ * needs.
  */
+import type { Buffer } from "node:buffer";
+import { deflateSync, inflateSync } from "node:zlib";
 
-/** Thrown if the stream is malformed. */
+/** Thrown if the stream is malformed, or the bytes do not have all of it. */
 export class InflateError extends Error {
   override readonly name = "InflateError";
+  /** Whether more bytes could make it right. */
+  readonly isCutShort: boolean;
+
+  constructor(message: string, isCutShort = false) {
+    super(message);
+    this.isCutShort = isCutShort;
+  }
+}
+
+/** What a zlib stream inflates to, and what it takes, in bytes. */
+export interface ZlibExtent {
+  /** Above the limit, counting has stopped, and `end` says nothing. */
+  readonly length: number;
+  /** Where the stream ends, with its checksum. */
+  readonly end: number;
 }
 
 const ZLIB_HEADER_BYTES = 2;
-const MAX_CODE_BITS = 15;
+const ADLER_BYTES = 4;
+/** Bounds of a buffer to inflate into, in bytes; zlib accepts no smaller one. */
+const [MIN_CHUNK_BYTES, MAX_CHUNK_BYTES] = [64, 256 * 1024];
 const END_OF_BLOCK = 256;
 const SYMBOL_BITS = 9;
 const SYMBOL_MASK = (1 << SYMBOL_BITS) - 1;
@@ -30,7 +50,7 @@ function matchLengths(): [number[], number[]] {
   return [[...base, 258], [...bits, 0]];
 }
 
-/** Bits of a stream, lowest first. After its end come zeros, and soon an error. */
+/** Bits of a stream, lowest first. One may look beyond its end, where zeros are, but not read them. */
 class BitReader {
   readonly #bytes: Uint8Array;
   #position: number;
@@ -45,7 +65,6 @@ class BitReader {
   /** The next bits, which stay unread; at most 15. */
   peek(count: number): number {
     while (this.#count < count) {
-      if (this.#position > this.#bytes.length + 4) throw new InflateError("Stream is cut short");
       this.#bits |= (this.#bytes[this.#position++] ?? 0) << this.#count;
       this.#count += 8;
     }
@@ -55,6 +74,18 @@ class BitReader {
   skip(count: number): void {
     this.#bits >>>= count;
     this.#count -= count;
+    if (this.end > this.#bytes.length) throw cutShort();
+  }
+
+  /** The byte after the last one of which bits were read. */
+  get end(): number {
+    return this.#position - (this.#count >> 3);
+  }
+
+  /** The next bits are no code: of the stream, or of what lies beyond the end of the bytes. */
+  refuseCode(): never {
+    if (this.#position > this.#bytes.length) throw cutShort();
+    throw new InflateError("Code is unknown");
   }
 
   take(count: number): number {
@@ -72,18 +103,26 @@ class BitReader {
     if ((length ^ check) !== 0xffff) throw new InflateError("Stored block is malformed");
     this.#position += length - this.#count / 8;
     [this.#bits, this.#count] = [0, 0];
+    this.skip(0);
     return length;
   }
 }
 
-/** A Huffman code as one table, indexed by the next 15 bits. */
-class HuffmanCode {
-  readonly #table = new Uint16Array(1 << MAX_CODE_BITS);
+function cutShort(): InflateError {
+  return new InflateError("Stream is cut short", true);
+}
 
-  /** @param lengths bits of each symbol's code, 0 if it has none. */
+/** A Huffman code as one table, indexed by as many bits as its longest code has. */
+class HuffmanCode {
+  readonly #bits: number;
+  readonly #table: Uint16Array;
+
+  /** @param lengths bits of each symbol's code, 0 if it has none; at most 15. */
   constructor(lengths: readonly number[]) {
+    this.#bits = Math.max(...lengths);
+    this.#table = new Uint16Array(1 << this.#bits);
     let code = 0;
-    for (let bits = 1; bits <= MAX_CODE_BITS; bits++) {
+    for (let bits = 1; bits <= this.#bits; bits++) {
       for (const [symbol, length] of lengths.entries()) {
         if (length !== bits) continue;
         if (code >= 1 << bits) throw new InflateError("Code has too many symbols");
@@ -98,8 +137,8 @@ class HuffmanCode {
   }
 
   read(reader: BitReader): number {
-    const entry = this.#table[reader.peek(MAX_CODE_BITS)]!;
-    if (entry === 0) throw new InflateError("Code is unknown");
+    const entry = this.#table[reader.peek(this.#bits)]!;
+    if (entry === 0) reader.refuseCode();
     reader.skip(entry >> SYMBOL_BITS);
     return entry & SYMBOL_MASK;
   }
@@ -142,25 +181,78 @@ function repeat(lengths: number[], length: number, times: number): void {
 }
 
 /**
- * Length of what a zlib stream inflates to; counting stops above `limit`.
+ * Measures a zlib stream at the beginning of bytes; counting stops above `limit`.
  *
- * @throws {InflateError} The stream is malformed.
+ * @throws {InflateError} The stream is malformed, or is longer than the bytes.
  */
-export function inflatedLength(stream: Uint8Array, limit: number): number {
-  const reader = new BitReader(stream, ZLIB_HEADER_BYTES);
+export function zlibExtent(bytes: Uint8Array, limit: number): ZlibExtent {
+  const reader = new BitReader(bytes, ZLIB_HEADER_BYTES);
   let length = 0;
   for (let isLast = false; !isLast && length <= limit;) {
     isLast = reader.take(1) === 1;
     const type = reader.take(2);
     if (type === 3) throw new InflateError("Block has an unknown type");
     if (type === 0) length += reader.skipStored();
-    else {length += blockLength(
-        reader,
-        type === 1 ? fixedCodes() : dynamicCodes(reader),
-        limit - length,
-      );}
+    else {
+      const codes = type === 1 ? fixedCodes() : dynamicCodes(reader);
+      length += blockLength(reader, codes, limit - length);
+    }
   }
-  return length;
+  const end = reader.end + ADLER_BYTES;
+  if (length <= limit && end > bytes.length) throw cutShort();
+  return { length, end };
+}
+
+/** Whether `inflateSync` keeps its limit: Deno 2.4.2 does not. To try costs less than a risky stream. */
+export function inflateKeepsLimit(): boolean {
+  try {
+    inflateSync(deflateSync(new Uint8Array(64)), { maxOutputLength: 1 });
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** What the first zlib stream of some bytes inflates to, and where it ends. */
+export interface FirstInflated {
+  readonly content: Buffer;
+  readonly end: number;
+}
+
+/**
+ * Inflates the zlib stream at the beginning of bytes.
+ *
+ * @param limit the most bytes that it may inflate to
+ * @param isMeasured whether it is measured before, as it must be where `inflateSync` neither keeps its
+ * limit nor tells how much it has read
+ * @returns null if it inflates to more than the limit
+ * @throws {InflateError} The stream is malformed, or is longer than the bytes.
+ */
+export function inflateFirst(
+  bytes: Uint8Array,
+  limit: number,
+  isMeasured: boolean,
+): FirstInflated | null {
+  // One buffer holds everything, and one more byte to detect the end of the stream.
+  const chunkSize = Math.max(MIN_CHUNK_BYTES, Math.min(limit + 1, MAX_CHUNK_BYTES));
+  const options = { maxOutputLength: Math.max(1, limit), chunkSize };
+  try {
+    if (isMeasured) {
+      const { length, end } = zlibExtent(bytes, limit);
+      if (length > limit) return null;
+      return { content: inflateSync(bytes.subarray(0, end), options), end };
+    }
+    const { buffer, engine } = inflateSync(bytes, { ...options, info: true }) as unknown as {
+      readonly buffer: Buffer;
+      readonly engine: { readonly bytesWritten: number };
+    };
+    return buffer.length > limit ? null : { content: buffer, end: engine.bytesWritten };
+  } catch (error) {
+    if (error instanceof InflateError) throw error;
+    const { code, message } = error as { readonly code?: string; readonly message: string };
+    if (code === "ERR_BUFFER_TOO_LARGE") return null;
+    throw new InflateError(message, code === "Z_BUF_ERROR");
+  }
 }
 
 function blockLength(

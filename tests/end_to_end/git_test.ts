@@ -1,0 +1,39 @@
+/** `git` and the real program: what only the runtime of the executable could get wrong. */
+import assert from "node:assert/strict";
+import { order, registerAgent } from "../support/api.ts";
+import { GitClient } from "../support/git_client.ts";
+import { commit } from "../support/git_pushes.ts";
+import { peer } from "../support/peers.ts";
+import { startProgram } from "../support/program.ts";
+import { Random } from "../services/engines/fossil/support/random.ts";
+
+Deno.test({
+  name: "git clones an empty project, pushes to it, clones it again, and fetches",
+  ...peer("git"),
+  async fn() {
+    await using program = await startProgram();
+    const { passphrase } = await registerAgent(program, "ann");
+    await order(program, "POST /v1/projects", { slug: "demo" });
+    await order(program, "PUT /v1/projects/demo/members/ann", { role: "write" });
+    using client = new GitClient();
+    const { host } = new URL(program.api);
+    const url = `http://ann:${passphrase}@${host}/projects/demo.git`;
+    const clone = await client.clone(url);
+    await clone.git("checkout", "--quiet", "-b", "main");
+    const random = new Random(7);
+    // Bytes that hardly shrink, in several windows of the reader.
+    const bytes = Uint8Array.from({ length: 1_500_000 }, () => random.below(256));
+    const first = await commit(clone, { "a.txt": "one\n".repeat(1000), empty: "", bytes });
+    await clone.git("push", "--quiet", "origin", "main");
+    const other = await client.clone(url, "--branch=main");
+    assert.equal((await other.git("rev-parse", "HEAD")).trim(), first);
+    assert.deepEqual(Deno.readFileSync(`${other.folder}/bytes`), bytes);
+    // The second push has a delta.
+    bytes.fill(0, 700_000, 700_010);
+    const second = await commit(clone, { bytes });
+    await clone.git("push", "--quiet", "origin", "main");
+    await other.git("pull", "--quiet");
+    assert.equal((await other.git("rev-parse", "HEAD")).trim(), second);
+    assert.equal(await program.stop(), 0);
+  },
+});
