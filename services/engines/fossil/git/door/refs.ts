@@ -136,8 +136,9 @@ function arrivalOf(
   return earliest;
 }
 
-/** Whether there is nothing but the first check-in of a new repository, which has no files. */
+/** Whether there is nothing, or only the first check-in of a new repository, which has no files. */
 export function isEmpty({ db, graph, repository }: Omit<RefSources, "nameOf">): boolean {
+  if (graph.size === 1) return true;
   if (graph.size > 2 || db.exists("SELECT 1 FROM move WHERE rid>0")) return false;
   return repository.db.exists(
     `SELECT 1 FROM event WHERE objid=? AND comment='initial empty check-in'
