@@ -20,8 +20,7 @@ export interface ForeignGit {
   readonly isPartial: boolean;
 }
 
-const program = (name: string) =>
-  new URL(`./git_clients/${name}`, import.meta.url).pathname;
+const program = (name: string) => new URL(`./git_clients/${name}`, import.meta.url).pathname;
 const installed = (path: string) => join(gitClients(), path);
 
 export const FOREIGN_GITS: readonly ForeignGit[] = [
