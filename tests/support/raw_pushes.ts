@@ -41,12 +41,19 @@ export function rawObject(kind: ObjectKind, content: Uint8Array): RawObject {
 export const rawBlob = (text: string | Uint8Array) =>
   rawObject("blob", typeof text === "string" ? Buffer.from(text) : text);
 
-/** A tree with its entries in the order in which they are given. */
-export function rawTree(entries: readonly (readonly [name: string, mode: number, RawObject])[]) {
+/**
+ * A tree with its entries in the order in which they are given.
+ *
+ * @param zeros before each mode
+ */
+export function rawTree(
+  entries: readonly (readonly [name: string, mode: number, RawObject])[],
+  zeros = 0,
+) {
   return rawObject(
     "tree",
     formatTree(
-      entries.map(([name, mode, { name: object }]): TreeEntry => ({ name, mode, object })),
+      entries.map(([name, mode, { name: object }]): TreeEntry => ({ name, mode, zeros, object })),
     ),
   );
 }

@@ -78,6 +78,46 @@ gitTest("odd trees are kept, and their changes", async (test) => {
   await requireKept(test, { "refs/heads/main": commits.at(-1)! }, objects);
 });
 
+gitTest("zeros before modes are kept, and their changes", async (test) => {
+  const [one, two] = [rawBlob("1\n"), rawBlob("2\n")];
+  const empty = rawTree([]);
+  const padded = (...entries: Parameters<typeof rawTree>[0]) => rawTree(entries, 1);
+  const [inner, outer] = [rawTree([["x", FILE, one]]), padded(["x", FILE, one])];
+  const more = rawTree([["x", FILE, one], ["y", FILE, two]]);
+  const trees = [
+    padded(["a", FILE, one], ["d", FOLDER, outer], ["e", FOLDER, empty]),
+    rawTree([["a", FILE, one], ["d", FOLDER, outer], ["e", FOLDER, empty]]),
+    padded(["a", FILE, two], ["d", FOLDER, inner], ["e", FOLDER, inner]),
+    padded(["a", FOLDER, inner], ["d", FOLDER, more], ["e", FILE, one]),
+    rawTree([["a", FOLDER, more], ["d", FILE, one], ["e", FOLDER, outer]]),
+    padded(["a", FOLDER, rawTree([["deep", FOLDER, outer]])], ["l", 0o120000, one]),
+    padded(["a", FOLDER, padded(["deep", FOLDER, inner])], ["l", 0o120000, two]),
+    rawTree([["a", FOLDER, padded(["deep", FOLDER, inner], ["m", MODULE, two])]]),
+    inner,
+  ];
+  const below = [
+    rawTree([["deep", FOLDER, outer]]),
+    padded(["deep", FOLDER, inner]),
+    padded(["deep", FOLDER, inner], ["m", MODULE, two]),
+  ];
+  const commits: RawObject[] = [];
+  for (const tree of trees) {
+    commits.push(rawCommit(tree, { parents: commits.slice(-1).map(({ hex }) => hex) }));
+  }
+  const whole = [one, two, empty, inner, outer, more, ...trees.slice(0, -1), ...below, ...commits];
+  await requireKept(test, { "refs/heads/main": commits.at(-1)! }, whole);
+});
+
+gitTest("a commit whose parents are the same one is kept", async (test) => {
+  const blob = rawBlob("1\n");
+  const tree = rawTree([["a", FILE, blob]]);
+  const one = rawCommit(tree);
+  const side = rawCommit(tree, { parents: [one.hex], message: "side\n" });
+  const two = rawCommit(tree, { parents: [one.hex, one.hex] });
+  const three = rawCommit(tree, { parents: [two.hex, side.hex, side.hex, two.hex] });
+  await requireKept(test, { "refs/heads/main": three }, [blob, tree, one, side, two, three]);
+});
+
 gitTest("odd commits are kept", async (test) => {
   const blob = rawBlob("1\n");
   const tree = rawTree([["a", FILE, blob]]);

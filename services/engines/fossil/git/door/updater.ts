@@ -325,15 +325,18 @@ export class CompanionUpdater {
   /** What a check-in says that Fossil cannot hold. It comes last: it may be about a file's mode. */
   #overlaid(head: CheckinHead, blobs: Set<number>): PathChange[] {
     const { store } = this.#parts.reader.repository;
-    return parseOverlay(ownProperty(head, TREE_PROPERTY)).map(({ path, mode, object }) => {
-      if (mode === 0) return { path, entry: null };
-      if (mode === MODE.submodule || mode === MODE.folder) {
-        return { path, entry: { mode, object: bytesOfName(object) } };
-      }
-      const rid = store.ridOf(object);
-      blobs.add(rid);
-      return { path, entry: { mode, object: this.#fileName(rid) } };
-    });
+    return parseOverlay(ownProperty(head, TREE_PROPERTY)).map(
+      ({ path, mode, zeros = 0, object }) => {
+        if (mode === 0) return { path, entry: null };
+        if (object === "") return { path, entry: null, zeros };
+        if (mode === MODE.submodule || mode === MODE.folder) {
+          return { path, entry: { mode, zeros, object: bytesOfName(object) } };
+        }
+        const rid = store.ridOf(object);
+        blobs.add(rid);
+        return { path, entry: { mode, zeros, object: this.#fileName(rid) } };
+      },
+    );
   }
 
   /** As {@link #changes}, from the files of both check-ins. */
