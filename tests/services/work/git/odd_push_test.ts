@@ -25,7 +25,7 @@ async function requireKept(
   const commands = Object.entries(refs).map(([ref, { hex }]) => [ref, hex] as const);
   const answer = await pushRaw(test, commands, rawPack(objects));
   assert.doesNotMatch(answer, /ng |unpack [^o]/, answer);
-  const folder = test.client.path("mirror");
+  const folder = test.client.path(`mirror-${crypto.randomUUID()}`);
   // Git's own check finds much of this odd.
   await test.client.git(["clone", "--quiet", "--mirror", test.url, folder]);
   const expected = Object.entries(refs).map(([ref, { hex }]) => `${hex} ${ref}`).sort();
@@ -179,4 +179,92 @@ gitTest("odd tags and branches are kept", async (test) => {
   };
   for (const [name, object] of Object.entries(tags)) refs[`refs/tags/${name}`] = object;
   await requireKept(test, refs, [blob, tree, one, two, side, ...Object.values(tags)]);
+});
+
+/** Tags of everything, with all objects. */
+function oddTags() {
+  const [blob, alone, below] = ["1\n", "alone\n", "P x\n"].map(rawBlob);
+  const tree = rawTree([["a", FILE, blob!]]);
+  const inner = rawTree([["x", FILE, below!]], 1);
+  const outer = rawTree([["a", FILE, blob!], ["d", FOLDER, inner], ["e", FOLDER, inner], [
+    "f",
+    FOLDER,
+    rawTree([]),
+  ], ["m", MODULE, blob!]]);
+  const one = rawCommit(tree);
+  const tail = "tagger A <a@b> 5 +0000\n\nx\n";
+  const plain = rawTag(one, "plain", tail);
+  const nested = rawTag(plain, "nested", tail);
+  const more = rawTag(nested, "other-name", Buffer.from("\n\xff", "latin1"));
+  const ofTree = rawTag(outer, "of-tree", tail);
+  const ofBlob = rawTag(alone!, "of-blob", tail);
+  const ofTagOfTree = rawTag(ofTree, "of-tag-of-tree", tail);
+  const refs: Record<string, RawObject> = {
+    "refs/heads/main": one,
+    "refs/tags/plain": plain,
+    "refs/tags/nested": nested,
+    "refs/tags/more": more,
+    "refs/tags/tree": outer,
+    "refs/tags/known-tree": tree,
+    "refs/tags/empty-tree": rawTree([]),
+    "refs/tags/blob": alone!,
+    "refs/tags/known-blob": blob!,
+    "refs/tags/of-tree": ofTree,
+    "refs/tags/of-blob": ofBlob,
+    "refs/tags/of-tag-of-tree": ofTagOfTree,
+    "refs/tags/main": ofBlob,
+  };
+  const objects = [blob!, alone!, below!, tree, inner, outer, rawTree([]), one];
+  return { refs, objects: [...objects, plain, nested, more, ofTree, ofBlob, ofTagOfTree] };
+}
+
+gitTest("tags of tags, trees and files are kept, and survive a rebuild", async (test) => {
+  const { refs, objects } = oddTags();
+  await requireKept(test, refs, objects);
+  // The next clone gets the kept pack, and a pull what is new.
+  const folder = test.client.path("second");
+  await test.client.git(["clone", "--quiet", "--mirror", test.url, folder]);
+  await test.client.git(["fsck", "--full"], folder);
+  const shallow = test.client.path("shallow");
+  await test.client.git(["clone", "--quiet", "--depth=1", test.url, shallow]);
+  assert.match(await test.client.git(["tag"], shallow), /^nested$/m);
+  await test.client.git(["fetch", "--quiet", "--tags"], shallow);
+  await test.client.git(["fsck", "--full"], shallow);
+  assert.equal(
+    (await test.client.git(["rev-parse", "of-tag-of-tree^{tree}"], shallow)).trim(),
+    refs["refs/tags/tree"]!.hex,
+  );
+});
+
+gitTest("a tag moves between commits and other objects, and goes", async (test) => {
+  const { refs, objects } = oddTags();
+  await requireKept(test, refs, objects);
+  const ref = "refs/tags/plain";
+  const order = ["of-tree", "blob", "nested", "plain", "tree"].map((name) =>
+    refs[`refs/tags/${name}`]!
+  );
+  let from = refs[ref]!.hex;
+  for (const { hex } of order) {
+    assert.doesNotMatch(await pushRaw(test, [[ref, hex, from]], rawPack([])), /ng |unpack [^o]/);
+    assert.equal((await test.client.git(["ls-remote", test.url, ref])).split("\t")[0], hex);
+    from = hex;
+  }
+  assert.doesNotMatch(await pushRaw(test, [[ref, null, from]], rawPack([])), /ng |unpack [^o]/);
+  assert.equal(await test.client.git(["ls-remote", test.url, ref]), "");
+});
+
+gitTest("tags alone may be the first push", async (test) => {
+  const alone = rawBlob("alone\n");
+  await requireKept(test, { "refs/tags/blob": alone }, [alone]);
+  const commit = rawCommit(rawTree([]));
+  await requireKept(test, { "refs/heads/main": commit }, [rawTree([]), commit]);
+});
+
+gitTest("too many tags of tags are refused with a sentence", async (test) => {
+  const one = rawCommit(rawTree([]));
+  const tags = [rawTag(one, "t", "\n")];
+  for (let count = 1; count < 20; count++) tags.push(rawTag(tags.at(-1)!, "t", "\n"));
+  const commands = [["refs/heads/main", one.hex], ["refs/tags/t", tags.at(-1)!.hex]] as const;
+  const answer = await pushRaw(test, commands, rawPack([rawTree([]), one, ...tags]));
+  assert.match(answer, /ng refs\/tags\/t .*tags in a row/);
 });

@@ -140,6 +140,11 @@ export class TreeStore {
     return root;
   }
 
+  /** Adds a tree that no commit has yet. Needs a transaction. */
+  add(content: Uint8Array): StoredTree {
+    return this.#put(parseTree(content), null, 0);
+  }
+
   /** Stores a tree, unless it is there already. */
   #put(entries: readonly TreeEntry[], base: StoredTree | null, origin: number): StoredTree {
     const content = formatTree(entries);

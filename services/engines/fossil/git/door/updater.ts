@@ -379,6 +379,15 @@ export class CompanionUpdater {
     return this.#addFile(rid, content);
   }
 
+  #fileNameIfHere(rid: number): Uint8Array | null {
+    try {
+      return this.#fileName(rid);
+    } catch (error) {
+      if (error instanceof ContentMissing) return null;
+      throw error;
+    }
+  }
+
   /** Whether an artifact is neither private nor shunned. */
   #isServed(rid: number): boolean {
     const { store } = this.#parts.reader.repository;
@@ -418,7 +427,7 @@ export class CompanionUpdater {
    */
   #moveBranches(added: ReadonlyMap<number, CheckinHead> | null): boolean {
     const { db, graph, reader: { repository } } = this.#parts;
-    if (added === null) return false;
+    if (added === null || this.#awaitsTags()) return false;
     for (const [rid, { tags }] of added) {
       const id = graph.idOf(rid);
       if (id === 0 || tags.some(({ name }) => !CONTENT_PROPERTIES.has(name))) return false;
@@ -444,9 +453,25 @@ export class CompanionUpdater {
     return true;
   }
 
+  /** Whether what a tag names was not complete yet. */
+  #awaitsTags(): boolean {
+    return this.#parts.db.exists(
+      `SELECT 1 FROM move WHERE rid>0 AND ref GLOB 'refs/tags/*'
+        AND NOT EXISTS(SELECT 1 FROM ref WHERE name=move.ref)`,
+    );
+  }
+
   #updateRefs(): void {
-    const { db, graph, reader: { repository } } = this.#parts;
-    const current = currentRefs({ db, graph, repository, nameOf: (id) => this.#nameOf(id) });
+    const { db, graph, trees, reader: { repository } } = this.#parts;
+    const current = currentRefs({
+      db,
+      graph,
+      repository,
+      trees,
+      nameOf: (id) => this.#nameOf(id),
+      fileName: (rid) => this.#fileNameIfHere(rid),
+      isServed: (rid) => this.#isServed(rid),
+    });
     const stored = new TextMap(
       db.rows<CurrentRef>("SELECT * FROM ref")
         .map((row) => [row.name, row]),

@@ -16,7 +16,7 @@ import { decodeText, encodeText, readable } from "../stream/mod.ts";
 import { cardsOf, type GitTree, isFossilPath, overlayOf, type TreeFile } from "../trees.ts";
 import { wrapped } from "../wrapped.ts";
 import type { PushBranch } from "./branches.ts";
-import { parseCommit } from "./check.ts";
+import { parseCommit } from "../check.ts";
 import { TreeComparison } from "./comparison.ts";
 import { keyOf } from "./draft.ts";
 import type { NewCommit } from "./history.ts";

@@ -1,9 +1,9 @@
 /** What a server keeps as it was pushed, and people should know of. */
-import { formatMode, MODE, type TreeEntry } from "../../../git/mod.ts";
-import { foldPath, windowsFault } from "../../artifact/mod.ts";
-import { TextMap } from "../../text/mod.ts";
-import { parseSignature } from "../person.ts";
-import { textOf } from "../door/trees.ts";
+import { formatMode, MODE, type TreeEntry } from "../../git/mod.ts";
+import { foldPath, windowsFault } from "../artifact/mod.ts";
+import { TextMap } from "../text/mod.ts";
+import { parseSignature } from "./person.ts";
+import { textOf } from "./door/trees.ts";
 
 /** Kinds of oddities, each with what is said of several. */
 const KINDS = {

@@ -7,10 +7,10 @@ import {
   type ObjectKind,
   parseTree,
   type TreeEntry,
-} from "../../../git/mod.ts";
-import { isGitFolder, isGitModules } from "../../artifact/mod.ts";
-import { decodeText } from "../stream/mod.ts";
-import { textOf } from "../door/trees.ts";
+} from "../../git/mod.ts";
+import { isGitFolder, isGitModules } from "../artifact/mod.ts";
+import { decodeText } from "./stream/mod.ts";
+import { textOf } from "./door/trees.ts";
 import type { Oddities } from "./oddities.ts";
 
 const MODES: ReadonlySet<number> = new Set([MODE.folder, MODE.link, MODE.submodule]);
@@ -115,7 +115,7 @@ function headLength(content: Uint8Array): number {
 /** A tag as its lines. */
 export interface ParsedTag {
   readonly object: Uint8Array;
-  readonly type: string;
+  readonly type: ObjectKind;
   readonly name: string;
   /** The line without its first word; null if there is none. */
   readonly tagger: string | null;
@@ -137,7 +137,7 @@ export function parseTag(content: Uint8Array): ParsedTag {
   if (head === undefined) throw new GitError("has not the form of a tag");
   return {
     object: bytesOfName(object!),
-    type: type!,
+    type: type as ObjectKind,
     name: name!,
     tagger: tagger ?? null,
     further,
