@@ -142,6 +142,10 @@ export const PROJECT: Group = {
       line: "project import website - --visibility internal < stream",
       purpose: "Make a project from a stream of git fast-export",
     },
+    {
+      line: "project import website https://git.example/team/website.git",
+      purpose: "Make one from a Git repository elsewhere",
+    },
     { line: "project import tool tool.fossil", purpose: "Make one from a Fossil file" },
     { line: "project export website website.fossil", purpose: "Save the repository to a file" },
   ],

@@ -1,4 +1,4 @@
-/** `muster project mirror`: a project pulls from a Fossil repository, and is pushed to a Git remote. */
+/** `muster project mirror`: a project pulls from an upstream, and is pushed to a Git remote. */
 import { amount } from "../services/kernel/words.ts";
 import { z } from "zod";
 import { ApiClient, Refused } from "./client.ts";
@@ -13,6 +13,7 @@ interface SetOptions extends CommandOptions {
   readonly passwordStdin?: boolean;
   readonly every?: number;
   readonly from?: string;
+  readonly fromGit?: string;
 }
 
 const remoteSchema = z.object({
@@ -23,6 +24,7 @@ const remoteSchema = z.object({
 const mirrorSchema = z.looseObject({
   git: remoteSchema.nullable(),
   fossil: remoteSchema.nullable(),
+  pull: z.object({ git: remoteSchema }).nullable(),
   every_minutes: z.number(),
   running: z.boolean(),
   next_run_at: z.string(),
@@ -31,24 +33,28 @@ const mirrorSchema = z.looseObject({
   last_error: z.string().nullable(),
 });
 
-/** `muster project mirror set`: sets one remote; the other one stays. */
+/** `muster project mirror set`: sets one remote; others stay, but for another upstream. */
 async function setMirror(
   slug: string,
   remote: string | undefined,
-  { user: username, passwordStdin, every, from, ...options }: SetOptions,
+  { user: username, passwordStdin, every, from, fromGit, ...options }: SetOptions,
 ): Promise<void> {
-  const url = from ?? remote;
-  if (url === undefined || (from !== undefined && remote !== undefined)) {
-    throw new CommandFailed("Give either a Git remote, or --from with a Fossil URL", 2);
+  const [url, ...others] = [from, fromGit, remote].filter((one) => one !== undefined);
+  if (url === undefined || others.length > 0) {
+    throw new CommandFailed("Give a Git remote, or --from-git or --from with a URL", 2);
   }
   const client = await ApiClient.connect(options);
   const password = passwordStdin === true ? await readPassword() : undefined;
   const before = await findMirror(client, slug);
   const given = { url, username, password };
-  const [git, fossil] = from === undefined
-    ? [given, keptRemote(before?.fossil)]
-    : [keptRemote(before?.git), given];
-  const body = { git, fossil, every_minutes: every ?? before?.every_minutes };
+  const kept = keptRemote(before?.pull?.git);
+  const upstream = from !== undefined
+    ? { fossil: given }
+    : fromGit !== undefined
+    ? { pull: { git: given } }
+    : { fossil: keptRemote(before?.fossil), ...kept === undefined ? {} : { pull: { git: kept } } };
+  const git = remote === undefined ? keptRemote(before?.git) : given;
+  const body = { git, ...upstream, every_minutes: every ?? before?.every_minutes };
   await client.call("PUT", mirrorOf(slug), mirrorSchema, body);
 }
 
@@ -77,7 +83,7 @@ async function showMirror(slug: string, options: CommandOptions): Promise<void> 
   const mirror = await client.call("GET", mirrorOf(slug), mirrorSchema);
   if (options.json === true) return printJson(mirror);
   printFields([
-    ...fieldsOf("pulls from", mirror.fossil),
+    ...fieldsOf("pulls from", mirror.fossil ?? mirror.pull?.git ?? null),
     ...fieldsOf("pushes to", mirror.git),
     ["every", amount(mirror.every_minutes, "minute")],
     ["last run", mirror.last_run_at ?? "never"],
@@ -108,13 +114,14 @@ export const MIRROR: Group = {
   commands: [
     {
       name: "set",
-      summary: "push to a Git remote, or pull from a Fossil repository; at once and on a schedule",
+      summary: "push to a Git remote, or pull from Git or Fossil; at once and on a schedule",
       parameters: [SLUG, { usage: "[remote]" }],
       options: [
         {
           flags: "--from <url>",
           summary: "pull from this Fossil repository, instead of a Git remote to push to",
         },
+        { flags: "--from-git <url>", summary: "follow this Git repository" },
         { flags: "--user <name>", summary: "the user on the remote" },
         { flags: "--password-stdin", summary: "read the password or token from standard input" },
         {
@@ -143,6 +150,10 @@ export const MIRROR: Group = {
     {
       line: "project mirror set website --from https://fossil.example/website",
       purpose: "Pull from a Fossil repository every hour",
+    },
+    {
+      line: "project mirror set website --from-git https://git.example/team/website.git",
+      purpose: "Follow a Git repository",
     },
   ],
 };

@@ -1,10 +1,12 @@
-/** `muster project import` and `export`: repositories as files and streams. */
+/** `muster project import` and `export`: repositories from elsewhere, and as files and streams. */
 import { amount } from "../services/kernel/words.ts";
 import { z } from "zod";
 import { ApiClient, Refused } from "./client.ts";
 import type { Command } from "./command_line/mod.ts";
 import { TerminalProgress } from "./fossil/progress.ts";
 import { CommandFailed, print, printBytes, printJson, printNotices, reportDone } from "./output.ts";
+import { readPassword } from "./passwords.ts";
+import { importFromServer, ImportRefused, isUrl } from "./project_import.ts";
 import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
 import {
   bodyOf,
@@ -18,7 +20,8 @@ import {
 } from "./project_calls.ts";
 
 const importSchema = z.object({
-  format: z.string(),
+  /** Of a file. */
+  format: z.string().optional(),
   checkins: z.number(),
   notices: z.object({
     counts: z.record(z.string(), z.number()),
@@ -36,16 +39,23 @@ interface ExportOptions extends CommandOptions {
   readonly git?: boolean;
 }
 
+interface ImportOptions extends ProjectOptions {
+  readonly user?: string;
+  readonly passwordStdin?: boolean;
+}
+
 /** `muster project import`: fills a project; makes it if there is none. */
 async function importProject(
   slug: string,
-  file: string | undefined,
-  options: ProjectOptions,
+  source: string | undefined,
+  options: ImportOptions,
 ): Promise<void> {
-  const source = await openSource(file);
+  const work = isUrl(source)
+    ? await fromServer(slug, source, options)
+    : await fromFile(slug, source);
   const client = await ApiClient.connect(options);
   const isNew = await createIfAbsent(client, slug, options);
-  const imported = await fill(client, slug, source, isNew);
+  const imported = await fill(client, slug, { work, isNew });
   reportDone(() => {
     if (options.json === true) return printJson({ project: slug, ...imported });
     print(`${amount(imported.checkins, "check-in")} in "${slug}"`);
@@ -53,19 +63,40 @@ async function importProject(
   });
 }
 
-/** The server read the source, and refused it. */
-class ImportRefused extends CommandFailed {}
+/** Fills a project by way of a client. */
+type Fill = (client: ApiClient) => Promise<Imported>;
+type Imported = z.infer<typeof importSchema>;
+
+/** @throws CommandFailed if standard input has no password */
+async function fromServer(
+  slug: string,
+  url: string,
+  { user: username, passwordStdin }: ImportOptions,
+): Promise<Fill> {
+  const password = passwordStdin === true ? await readPassword() : undefined;
+  return async (client) => {
+    const { checkins, notices } = await importFromServer(client, slug, { url, username, password });
+    return { checkins: checkins ?? 0, ...notices === null ? {} : { notices } };
+  };
+}
+
+/** @throws CommandFailed if there is no file that can be read */
+async function fromFile(slug: string, file: string | undefined): Promise<Fill> {
+  const source = await openSource(file);
+  return async (client) => {
+    using progress = new TerminalProgress();
+    return await upload(client, slug, source, progress);
+  };
+}
 
 /** Fills a project; removes one that was made for it only if nothing was stored, for certain. */
 async function fill(
   client: ApiClient,
   slug: string,
-  source: ReadableStream<Uint8Array>,
-  isNew: boolean,
-): Promise<z.infer<typeof importSchema>> {
-  using progress = new TerminalProgress();
+  { work, isNew }: { readonly work: Fill; readonly isNew: boolean },
+): Promise<Imported> {
   try {
-    return await upload(client, slug, source, progress);
+    return await work(client);
   } catch (error) {
     const isRefused = error instanceof ImportRefused ||
       (error instanceof Refused && error.status < 500);
@@ -112,7 +143,7 @@ async function upload(
   slug: string,
   source: ReadableStream<Uint8Array>,
   progress: TerminalProgress,
-): Promise<z.infer<typeof importSchema>> {
+): Promise<Imported> {
   let sent = 0;
   const counting = new TransformStream<Uint8Array, Uint8Array>({
     transform(part, controller) {
@@ -199,12 +230,21 @@ async function createFile(path: string): Promise<Deno.FsFile> {
 /** `muster project import`. */
 export const IMPORT: Command = {
   name: "import",
-  summary: "fill a project from a Fossil repository file or a stream of git fast-export",
-  parameters: [SLUG, { usage: "[file]", completes: "file" }],
-  options: [NAME_OPTION, DESCRIPTION_OPTION, VISIBILITY_OPTION, JSON_OPTION, URL_OPTION],
+  summary:
+    "fill a project from a URL of Git or Fossil, a Fossil file or a stream of git fast-export",
+  parameters: [SLUG, { usage: "[url-or-file]", completes: "file" }],
+  options: [
+    { flags: "--user <name>", summary: "the user at the URL" },
+    { flags: "--password-stdin", summary: "read the password or token from standard input" },
+    NAME_OPTION,
+    DESCRIPTION_OPTION,
+    VISIBILITY_OPTION,
+    JSON_OPTION,
+    URL_OPTION,
+  ],
   notes: [
-    "Without a file, or with -, reads standard input. Makes the project if there is none; " +
-    "refuses one that is not empty.",
+    "The server asks a URL itself, and Ctrl-C cancels that. Without a file, or with -, reads " +
+    "standard input. Makes the project if there is none; refuses one that is not empty.",
     "In a Git repository, send the output of git for-each-ref --format='%(refname)' refs/heads " +
     "refs/tags | git fast-export --stdin --mark-tags --use-done-feature --signed-tags=verbatim " +
     "--reencode=no. With --branches --tags in place of the list, git leaves out where a branch " +

@@ -36,7 +36,10 @@ async function compareImport(source: string, bench: Workbench): Promise<Figure[]
   await bench.program.run(["export", "--git", path], { stdout: stream });
   const imported = bench.path("imported.fossil");
   const muster = await time(() =>
-    bench.pool.import(imported, { create: { admin: "bench" }, source: stream, format: "git" })
+    bench.pool.import(imported, {
+      create: { admin: "bench" },
+      from: { source: stream, format: "git" },
+    })
   );
   const target = bench.path("imported by fossil.fossil");
   const fossil = await bench.program.run(["import", "--git", target], { stdin: stream });

@@ -162,10 +162,11 @@ export class RepositoryAnswers {
       }),
     );
     await prove();
+    const from = { source: upload.path, format: upload.format };
     const caller = callerOf(context);
     const origin = originOf(caller);
     if (!wantsLines(context.req.header("accept"))) {
-      const imported = await repositories.import(project, upload, { origin, caller, signal });
+      const imported = await repositories.import(project, from, { origin, caller, signal });
       return context.json(importAnswer(imported), 200);
     }
     const held = received.move();
@@ -175,7 +176,7 @@ export class RepositoryAnswers {
       signal,
       async work(options) {
         await using _ = held;
-        const imported = await repositories.import(project, upload, { origin, caller, ...options });
+        const imported = await repositories.import(project, from, { origin, caller, ...options });
         return importAnswer(imported);
       },
     });

@@ -38,7 +38,7 @@ Deno.test({
     assert.match(both, new RegExp(`^pushes to +${remote}\nuser +bot\npassword +stored$`, "m"));
     assert.match(both, /^every +30 minutes$/m);
     const neither = await run(program, "project", "mirror", "set", "demo");
-    assert.match(neither.stderr, /^Give either a Git remote, or --from with a Fossil URL/);
+    assert.match(neither.stderr, /^Give a Git remote, or --from-git or --from with a URL/);
     await succeed(program, "project", "mirror", "remove", "demo");
     const gone = await run(program, "project", "mirror", "show", "demo");
     assert.match(gone.stderr, /^The project "demo" has no mirror/);

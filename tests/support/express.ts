@@ -31,7 +31,7 @@ export function withExpress(
         await Deno.copyFile(EXPRESS, path);
         await Deno.chmod(path, 0o600);
         const { repositories } = test.api.services.hosting;
-        await repositories.import(test.project, { path, format: "fossil" }, {
+        await repositories.import(test.project, { source: path, format: "fossil" }, {
           origin: originOf(BY_OPERATOR),
         });
         const checkout = scratch.path("checkout");

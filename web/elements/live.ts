@@ -4,13 +4,17 @@ import { followUnread } from "./unread.ts";
 /** Streams of event names, which this module follows; other streams have their own elements. */
 const STREAMS = /^\/live\/(?:home$|projects\/)/;
 
+/** Between two looks at work in progress, in milliseconds. */
+const RUNNING_PAUSE = 2000;
+
 /** Pauses before a refused stream is opened again, in milliseconds. */
 const FIRST_PAUSE = 2000;
 const LONGEST_PAUSE = 60_000;
 
 /**
  * Keeps the live parts of a page current: an element with `data-live-part="NAME"` and
- * `data-live-on="ticket claim agent.*"` is fetched again when one of these events comes.
+ * `data-live-on="ticket claim agent.*"` is fetched again when one of these events comes, and every
+ * other second while it has `data-live-running`.
  *
  * A page in the background follows nothing, because a browser opens only six connections to a
  * server over HTTP/1.1. It resumes after the last event that it saw.
@@ -39,6 +43,7 @@ class LivePage {
     addEventListener("pagehide", () => this.#close());
     addEventListener("pageshow", () => this.#follow());
     addEventListener("online", () => this.#follow());
+    setInterval(() => this.#parts.noteRunning(), RUNNING_PAUSE);
     this.#follow();
   }
 

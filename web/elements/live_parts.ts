@@ -36,6 +36,12 @@ export class LiveParts {
     this.#plan(GATHERING);
   }
 
+  /** Notes the parts that show work in progress, which has no events. */
+  noteRunning(): void {
+    for (const part of partsOfPage()) if ("liveRunning" in part.dataset) this.#add(part);
+    this.#plan(GATHERING);
+  }
+
   #add(part: HTMLElement): void {
     this.#stale.add(part.dataset["livePart"] ?? "");
   }

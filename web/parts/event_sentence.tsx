@@ -203,6 +203,10 @@ const OF_PROJECTS: Readonly<Record<string, Sentence>> = {
   "project.protection_changed": () => "changed the rules of branches",
   "project.webhook_changed": (data) => `changed a webhook (${text(data["action"])})`,
   "project.mirror_changed": (data) => `changed the mirror (${text(data["action"])})`,
+  "project.rewound": (data) =>
+    `${data["to"] === null ? "removed" : "moved"} ${text(data["ref"])} as upstream did, from ${
+      text(data["from"]).slice(0, 10)
+    }`,
   "project.attachment": (data) => `attached ${text(data["name"])}`,
   "project.technote": (data) => (
     <>

@@ -10,6 +10,7 @@ export interface HostingTables {
   webhooks: WebhooksTable;
   webhook_deliveries: WebhookDeliveriesTable;
   project_mirrors: ProjectMirrorsTable;
+  project_mirror_refs: ProjectMirrorRefsTable;
   ticket_leases: TicketLeasesTable;
   claims: ClaimsTable;
   workspaces: WorkspacesTable;
@@ -97,6 +98,11 @@ export interface ProjectMirrorsTable {
   fossil_username: string | null;
   /** Sealed like `git_secret`. */
   fossil_secret: string | null;
+  /** The Git repository that is pulled from; null for none. */
+  pull_git_url: string | null;
+  pull_git_username: string | null;
+  /** Sealed like `git_secret`. */
+  pull_git_secret: string | null;
   every_minutes: number;
   next_run_at: number;
   last_run_at: number | null;
@@ -104,6 +110,15 @@ export interface ProjectMirrorsTable {
   last_error: string | null;
   /** Failed runs since the last success. */
   failures: number;
+}
+
+/** A branch or tag that a project pulls from Git, as the last pull left it. */
+export interface ProjectMirrorRefsTable {
+  project_id: Fixed<string>;
+  /** Below `refs/heads` or `refs/tags`. */
+  ref: Fixed<string>;
+  /** The name of its object. */
+  object: string;
 }
 
 /** Where events are sent to; of all projects if `project_id` is null. */

@@ -299,4 +299,15 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
   `
   ALTER TABLE landings ADD COLUMN asked_by TEXT;
   `,
+  `
+  ALTER TABLE project_mirrors ADD COLUMN pull_git_url TEXT;
+  ALTER TABLE project_mirrors ADD COLUMN pull_git_username TEXT;
+  ALTER TABLE project_mirrors ADD COLUMN pull_git_secret TEXT;
+  CREATE TABLE project_mirror_refs (
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    ref TEXT NOT NULL,
+    object TEXT NOT NULL,
+    PRIMARY KEY (project_id, ref)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]);

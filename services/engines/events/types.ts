@@ -392,6 +392,11 @@ export interface ProjectEventTypes {
   "project.webhook_changed": InProject & { id: string; action: string };
   /** `action`: set or removed; `host`: of the remote. */
   "project.mirror_changed": InProject & { action: string; host: string };
+  /**
+   * A mirror followed upstream, where a branch lost commits, or a tag was moved, or one of them is gone.
+   * `from` and `to` name objects of Git; `from` can still be fetched by its name.
+   */
+  "project.rewound": InProject & { ref: string; from: string; to: string | null };
 }
 
 type Named<Type> = Type extends `project.${infer Name}` ? Name : never;
@@ -419,6 +424,7 @@ const NAMES: Readonly<Record<ProjectEventName, true>> = {
   release: true,
   removed: true,
   review: true,
+  rewound: true,
   status: true,
   strikes_forgotten: true,
   tag: true,

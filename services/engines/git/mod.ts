@@ -9,6 +9,17 @@ export {
 } from "./answers.ts";
 export { applyDelta, deltaLengths, DeltaWriter } from "./delta.ts";
 export { GitError } from "./error.ts";
+export {
+  fetchRequest,
+  listRequest,
+  PackAnswer,
+  readGreeting,
+  readRefs,
+  type RemoteGreeting,
+  type RemoteRef,
+  type RemoteRefs,
+  type Wanted,
+} from "./fetch_client.ts";
 export { EVERYTHING, type ObjectFilter, parseFilter } from "./filter.ts";
 export * from "./objects.ts";
 export { type EntryForm, PACK_HEADER_BYTES, PackWriter } from "./pack.ts";

@@ -43,7 +43,7 @@ export class MalformedAnswer extends Error {}
 export class CutAnswer extends MalformedAnswer {}
 
 /**
- * Reads the head of an answer to a POST (RFC 9112).
+ * Reads the head of an answer to a GET or POST (RFC 9112).
  *
  * @returns null if more of it is to come
  * @throws MalformedAnswer

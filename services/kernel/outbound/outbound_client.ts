@@ -23,13 +23,17 @@ const CHUNK_BYTES = 16_384;
 
 const NO_BYTES = new Uint8Array(0);
 
-/** What to post. */
+/** What to ask. */
 export interface OutboundRequest {
   /** Without those of the connection and of the length. No part has a line break. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
   /** Ends the request, the body of its answer included. */
   readonly signal: AbortSignal;
+}
+
+/** What to post. */
+export interface OutboundPost extends OutboundRequest {
+  readonly body: Uint8Array;
 }
 
 /** An answer. Read its body to the end, leave the loop over it, or drop it. */
@@ -56,7 +60,7 @@ export class OutboundFailure extends Error {
 }
 
 /**
- * Posts to servers that others name. The host is resolved once for each request, all of its addresses
+ * Asks servers that others name. The host is resolved once for each request, all of its addresses
  * are checked, and the connection goes to one of exactly these. Redirects are not followed. A head of
  * an answer has up to 16 KB; the caller bounds the time by its signal, and the body by reading no
  * further. README.md says why no library does this.
@@ -75,13 +79,29 @@ export class OutboundClient {
    *
    * @throws ClosedHost; OutboundFailure; the reason of the signal
    */
-  async post(url: URL, request: OutboundRequest): Promise<OutboundAnswer> {
-    const { signal } = request;
+  post(url: URL, { body, ...request }: OutboundPost): Promise<OutboundAnswer> {
+    return this.#send(url, request, body);
+  }
+
+  /**
+   * Gets what is at a URL, over a connection of its own.
+   *
+   * @throws ClosedHost; OutboundFailure; the reason of the signal
+   */
+  get(url: URL, request: OutboundRequest): Promise<OutboundAnswer> {
+    return this.#send(url, request, null);
+  }
+
+  async #send(
+    url: URL,
+    { headers, signal }: OutboundRequest,
+    body: Uint8Array | null,
+  ): Promise<OutboundAnswer> {
     let connection: Connection | null = null;
     try {
       const addresses = await untilAborted(signal, checkedAddresses(url.hostname, this.#rules));
       connection = await this.#connect(url, addresses, signal);
-      connection.send(bytesOf(url, request));
+      connection.send(bytesOf(url, headers, body));
       const { head, rest } = await readHead(connection);
       return answerOf(connection, head, rest);
     } catch (error) {
@@ -172,17 +192,22 @@ async function connectTo(url: URL, hostname: string, ended: AbortSignal): Promis
   }
 }
 
-/** The request as it goes over the connection (RFC 9112). */
-function bytesOf({ host, pathname, search }: URL, { headers, body }: OutboundRequest): Uint8Array {
+/** The request as it goes over the connection (RFC 9112); without a body, it is a GET. */
+function bytesOf(
+  { host, pathname, search }: URL,
+  headers: OutboundRequest["headers"],
+  body: Uint8Array | null,
+): Uint8Array {
   const lines = Object.entries({
     host,
     ...headers,
-    "content-length": String(body.length),
+    ...body === null ? {} : { "content-length": String(body.length) },
     connection: "close",
   }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const method = body === null ? "GET" : "POST";
   return Buffer.concat([
-    Buffer.from(`POST ${pathname}${search} HTTP/1.1\r\n${lines.join("")}\r\n`),
-    body,
+    Buffer.from(`${method} ${pathname}${search} HTTP/1.1\r\n${lines.join("")}\r\n`),
+    body ?? NO_BYTES,
   ]);
 }
 

@@ -20,7 +20,7 @@ const EXCLUDED: readonly RegExp[] = [
   /\.(?:new|part|index|objects|pack|pack-next|tmp)$/,
   /\.db\.v\d+$/,
   /^\.(?:upload|export|archive|download|pack|restore|mirrors)(?:-|$)/,
-  /\.import(?:-draft)?$/,
+  /\.import(?:-draft|\.objects)?$/,
   /\.muster-draft-[0-9a-f]{16}$/,
 ];
 

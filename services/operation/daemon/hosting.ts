@@ -40,6 +40,7 @@ import { DataRetention, type RetentionDays } from "../retention/mod.ts";
 import { openReviews, type ReviewServices } from "../../work/reviews/mod.ts";
 import { Releases, Uploads } from "../../work/releases/mod.ts";
 import { GitDoor, GitPushes } from "../../work/git/mod.ts";
+import { Imports } from "../../work/imports/mod.ts";
 import { Mirrors } from "../../work/mirrors/mod.ts";
 import { Webhooks, WebhookSender } from "../../work/webhooks/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
@@ -118,6 +119,7 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly webhooks: Webhooks;
   readonly webhookSender: WebhookSender;
   readonly mirrors: Mirrors;
+  readonly imports: Imports;
   /** Removes what ended long ago. */
   readonly retention: DataRetention;
   /** What each token may do within an hour. */
@@ -150,6 +152,7 @@ type Work = Omit<
   | "webhooks"
   | "webhookSender"
   | "mirrors"
+  | "imports"
   | "retention"
   | "sqlQueries"
   | "reads"
@@ -302,7 +305,8 @@ export async function openHosting(
     git,
     gitPushes: makePushes(options, { ...work, git }),
     ...await openWebhooks(options, projects, started),
-    mirrors: openMirrors(options, work, started),
+    mirrors: openMirrors(options, { ...work, git }, started),
+    imports: openImports(options, work, started),
     retention: openRetention(options, work, started),
   };
 }
@@ -429,9 +433,34 @@ function openRetention(
 /** The longest run of a mirror, in milliseconds. */
 const MIRROR_TIME_LIMIT = 15 * 60_000;
 
+/** The longest import from elsewhere, in milliseconds. */
+const IMPORT_TIME_LIMIT = 6 * 60 * 60_000;
+
+function openImports(
+  options: HostingOptions,
+  { repositories, workspaces }: Pick<Work, "repositories" | "workspaces">,
+  started: AsyncDisposableStack,
+): Imports {
+  const { scheduler, space, log, webhookConfig } = options;
+  const imports = new Imports({
+    repositories,
+    workspaces,
+    space,
+    scheduler,
+    log,
+    allowPrivate: webhookConfig.allow_private,
+    maxBytes: { pack: options.uploadBytes, answer: options.syncBytes },
+    timeLimit: IMPORT_TIME_LIMIT,
+  });
+  started.defer(() => imports.close());
+  return imports;
+}
+
 function openMirrors(
   options: HostingOptions,
-  { projects, repositories, workspaces }: Pick<Work, "projects" | "repositories" | "workspaces">,
+  { projects, repositories, workspaces, git }:
+    & Pick<Work, "projects" | "repositories" | "workspaces">
+    & Pick<Hosting, "git">,
   started: AsyncDisposableStack,
 ): Mirrors {
   const { database, scheduler, space, log, folder, tokenKey: key, webhookConfig } = options;
@@ -440,6 +469,7 @@ function openMirrors(
     projects,
     repositories,
     workspaces,
+    git,
     space,
     key,
     scheduler,
@@ -447,6 +477,7 @@ function openMirrors(
     folder: join(folder, ".mirrors"),
     allowPrivate: webhookConfig.allow_private,
     maxBytes: options.syncBytes,
+    maxPackBytes: options.uploadBytes,
     timeLimit: MIRROR_TIME_LIMIT,
   });
   mirrors.start();

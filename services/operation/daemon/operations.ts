@@ -2,6 +2,7 @@
 export * from "../../work/checks/operations.ts";
 export * from "../../work/code/operations.ts";
 export * from "../../work/forum/operations.ts";
+export * from "../../work/imports/operations.ts";
 export * from "../../work/mirrors/operations.ts";
 export * from "../../work/projects/operations.ts";
 export * from "../../work/protection/operations.ts";

@@ -7,6 +7,7 @@ export const SERVER_OPERATIONS = {
   claims: () => import("../../work/tickets/server_operations.ts"),
   halt: () => import("../../people/agents/halt_operations.ts"),
   herald: () => import("../../chat/bots/operations.ts"),
+  imports: () => import("../../work/imports/server_operations.ts"),
   inboxes: () => import("../../chat/inboxes/operations.ts"),
   ircAccounts: () => import("../../people/agents/irc_account_operations.ts"),
   ircServer: () => import("../../chat/irc_server/operations.ts"),

@@ -27,7 +27,7 @@ const OWN =
   /^(?:removed|moved|\.(?:uploads|mirrors)|\.(?:upload|export|archive|download|pack|restore)-.*)$/;
 /** What belongs to a repository, and to an import. */
 const OF_REPOSITORY =
-  /\.(?:fossil|index|objects)(?:-wal|-shm|-journal)?$|\.pack(?:-next)?$|\.import(?:-|$)/;
+  /\.(?:fossil|index|objects)(?:-wal|-shm|-journal)?$|\.pack(?:-next)?$|\.import(?:[.-]|$)/;
 
 export interface RepositoryCheckOptions {
   readonly folders: Folders;

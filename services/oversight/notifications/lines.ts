@@ -79,6 +79,10 @@ const WORDS: { readonly [Type in ProjectEvent["type"]]?: (event: EventOf<Type>) 
     const what = checkins === 1 ? "1 check-in" : `${checkins} check-ins`;
     return { kind: "project", text: `${actorName(event)} imported ${what} from ${format}` };
   },
+  "project.rewound": ({ data: { ref, from, to } }) => ({
+    kind: "project",
+    text: `Upstream ${to === null ? "removed" : "rewrote"} ${ref}; it was at ${from.slice(0, 10)}`,
+  }),
   "project.archived": (event) => ({
     kind: "project",
     text: `${actorName(event)} archived the project`,

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { Conflict } from "../../kernel/errors.ts";
 import { SYSTEM } from "../../engines/events/mod.ts";
 import { clientMessage, contentTypeOf, messageFormOf } from "../../engines/fossil/front/mod.ts";
-import type { Card, ClientLogin, PushRules, ReceivedMessage } from "../../engines/fossil/mod.ts";
+import type { Card, ClientLogin, ReceivedMessage } from "../../engines/fossil/mod.ts";
+import { type Caller, originOf } from "../../people/identity/mod.ts";
 import type { FreeSpace } from "../../kernel/files.ts";
 import {
   ClosedHost,
@@ -13,11 +14,10 @@ import {
 } from "../../kernel/outbound/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import { VERSION } from "../../kernel/version.ts";
-import { LANDING_PREFIX, type Workspaces } from "../workspaces/mod.ts";
-import { ConnectionLost, MirrorError } from "./records.ts";
+import type { Workspaces } from "../workspaces/mod.ts";
+import { ConnectionLost, type Remote, RemoteError } from "./records.ts";
+import { upstreamRules } from "./upstream_rules.ts";
 
-/** How far the clocks upstream may be ahead, in milliseconds. */
-const MAX_AHEAD_MS = 24 * 60 * 60_000;
 /** Most artifacts that upstream names and does not send, in one run. */
 const MAX_ABSENT = 20_000;
 const WRONG_PROJECT = "wrong project";
@@ -28,6 +28,8 @@ export interface FossilPull {
   readonly upstream: Upstream;
   /** The file of an unfinished clone. */
   readonly clone: string;
+  /** In whose name an empty project is filled; null for the program's own work. */
+  readonly caller: Caller | null;
   /** Unix milliseconds. */
   readonly now: number;
   readonly signal: AbortSignal;
@@ -37,7 +39,7 @@ export interface FossilPull {
  * Brings a project up to date with upstream. An empty project becomes a copy with the project code of
  * upstream; any other one must have that code, and keeps what it has beside.
  *
- * @throws MirrorError; ServiceError in place of the engine's errors
+ * @throws RemoteError; ServiceError in place of the engine's errors
  */
 export async function pullFromFossil(project: Project, pull: FossilPull): Promise<void> {
   if (await isEmpty(project, pull)) await copyUpstream(project, pull);
@@ -56,11 +58,12 @@ async function isEmpty(project: Project, { repositories }: FossilPull): Promise<
 
 /** Clones upstream and puts the clone in the place of the empty repository. */
 async function copyUpstream(project: Project, pull: FossilPull): Promise<void> {
-  const { repositories, clone, signal } = pull;
+  const { repositories, clone, caller, signal } = pull;
   try {
     if (!await cloneUpstream(project, pull)) return await removeClone(clone);
-    const source = { path: clone, format: "fossil" } as const;
-    await repositories.import(project, source, { origin: SYSTEM, signal });
+    const from = { source: clone, format: "fossil" } as const;
+    const origin = caller === null ? SYSTEM : originOf(caller);
+    await repositories.import(project, from, { origin, caller, signal });
     await removeClone(clone);
   } catch (error) {
     // The next run goes on where the connection was lost, or time ran out.
@@ -90,7 +93,7 @@ async function cloneUpstream(
       if (login !== null) continue;
     }
     if (error !== null) throw refusalOf(error);
-    if (next === null) throw new MirrorError("Upstream is older than Fossil 2.0: update it");
+    if (next === null) throw new RemoteError("Upstream is older than Fossil 2.0: update it");
     sequence = next;
   }
   return true;
@@ -114,7 +117,7 @@ async function pullNew(
       project,
       null,
       async (repository) => {
-        const rules = rulesAt(now, await workspaces.activeBranches(project));
+        const rules = upstreamRules(now, await workspaces.activeBranches(project));
         return await repository.storePulled({ ...message, rules });
       },
     );
@@ -129,40 +132,19 @@ async function pullNew(
     }
     const isStuck = asked.length > 0 && round.artifacts === 0 && round.absent.length === 0;
     if (isStuck || absent.size > MAX_ABSENT) {
-      throw new MirrorError("Upstream names artifacts that it does not send");
+      throw new RemoteError("Upstream names artifacts that it does not send");
     }
     asked = round.wanted;
   }
 }
 
-/**
- * What a project accepts from upstream: everything but the branches of the landing queue and of its
- * own active workspaces. Other branches named `workspace/…` are ordinary here.
- */
-function rulesAt(now: number, own: readonly string[]): PushRules {
-  const landing = "upstream may not write to branches that muster keeps for itself";
-  const active = "it belongs to an active workspace of this project: merge or abandon that first";
-  return {
-    pusher: "muster",
-    users: null,
-    role: "admin",
-    latest: now + MAX_AHEAD_MS,
-    branches: [{ pattern: `${LANDING_PREFIX}*`, refusal: landing }],
-    merges: [],
-    workspaces: Object.fromEntries(own.map((branch) => [branch, active])),
-    files: [],
-    hasBounds: false,
-    closedKinds: { private: "a mirror has no private artifacts" },
-  };
-}
-
-function refusalOf(error: string): MirrorError {
+function refusalOf(error: string): RemoteError {
   if (error === WRONG_PROJECT) {
-    return new MirrorError(
+    return new RemoteError(
       "Upstream is another project, and this one has check-ins: mirror upstream in a new project",
     );
   }
-  return new MirrorError(`Upstream refuses: ${error}`);
+  return new RemoteError(`Upstream refuses: ${error}`);
 }
 
 async function removeClone(path: string): Promise<void> {
@@ -181,10 +163,7 @@ const MAX_RUN_BYTES = 4 * 1024 ** 3;
 const ATTEMPTS = 3;
 
 export interface UpstreamOptions {
-  readonly remote: {
-    readonly url: URL;
-    readonly credentials: { readonly username: string; readonly password: string } | null;
-  };
+  readonly remote: Remote;
   readonly client: Pick<OutboundClient, "post">;
   /** The folder of the answer, which goes away with the next one. */
   readonly folder: string;
@@ -201,6 +180,9 @@ interface Posted {
   readonly contentType: string | null;
   readonly bytes: number;
 }
+
+/** No Fossil repository answers at a URL. */
+export class NoFossilRepository extends RemoteError {}
 
 /** An upstream Fossil repository, during one run. */
 export class Upstream {
@@ -225,26 +207,26 @@ export class Upstream {
    *
    * @throws Unavailable if the disk has no room for the answer
    * @throws ConnectionLost if the connection fails again and again
-   * @throws MirrorError if the answer is not one of the sync protocol, or a bound is reached
+   * @throws RemoteError if the answer is not one of the sync protocol, or a bound is reached
    */
   async ask(cards: readonly Card[], login: ClientLogin | null): Promise<ReceivedMessage> {
     const { remote: { url }, folder, space, maxBytes } = this.#options;
     space.require();
     if (++this.#rounds > MAX_ROUNDS || this.#bytes > MAX_RUN_BYTES) {
-      throw new MirrorError("Upstream sends too much for one run; the next one goes on");
+      throw new RemoteError("Upstream sends too much for one run; the next one goes on");
     }
     const target = join(folder, "answer");
     const { status, contentType, bytes } = await this.#post(clientMessage(cards, login), target);
     this.#bytes += bytes;
     if (status >= 300 && status < 400) {
-      throw new MirrorError(
+      throw new RemoteError(
         `${url.host} redirects to another URL, which muster does not follow: set that URL`,
       );
     }
     const form = messageFormOf(contentType);
     if (status !== 200 || form === null) {
       const what = status === 200 ? "its answer is not of the sync protocol" : `status ${status}`;
-      throw new MirrorError(`No Fossil repository answers at ${url.href}: ${what}`);
+      throw new NoFossilRepository(`No Fossil repository answers at ${url.href}: ${what}`);
     }
     return { source: { kind: "file", path: target }, form, maxBytes };
   }
@@ -273,7 +255,7 @@ export class Upstream {
     const { remote: { url }, maxBytes } = this.#options;
     const require = (length: number) => {
       if (length <= maxBytes) return;
-      throw new MirrorError(`The answer of ${url.host} has more than ${maxBytes} bytes`);
+      throw new RemoteError(`The answer of ${url.host} has more than ${maxBytes} bytes`);
     };
     let bytes = 0;
     try {
@@ -295,12 +277,12 @@ export class Upstream {
 
   #failureOf(error: unknown): unknown {
     const { remote: { url }, signal } = this.#options;
-    if (error instanceof MirrorError) return error;
-    if (signal.aborted) return new MirrorError("Upstream did not answer in time");
-    if (error instanceof ClosedHost) return new MirrorError(error.message);
+    if (error instanceof RemoteError) return error;
+    if (signal.aborted) return new RemoteError("Upstream did not answer in time");
+    if (error instanceof ClosedHost) return new RemoteError(error.message);
     if (!(error instanceof OutboundFailure)) return error;
     return error.isPassing
       ? new ConnectionLost(`${url.host}: ${error.message}`)
-      : new MirrorError(`${url.host}: ${error.message}`);
+      : new RemoteError(`${url.host}: ${error.message}`);
   }
 }

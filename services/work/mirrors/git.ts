@@ -1,6 +1,6 @@
 /** Pushes a stream of `git fast-import` to a Git remote, with the `git` of this machine. */
 import { Buffer } from "node:buffer";
-import { MirrorError } from "./records.ts";
+import { type Remote, RemoteError } from "./records.ts";
 
 /** Longest text of a failed command that an error repeats, in characters. */
 const MAX_REASON = 500;
@@ -28,11 +28,9 @@ export interface GitPush {
   readonly programs?: readonly string[];
 }
 
-export interface GitRemote {
-  readonly url: URL;
+export interface GitRemote extends Remote {
   /** The addresses of the host that git may connect to; empty for a host that is an address. */
   readonly addresses: readonly string[];
-  readonly credentials: { readonly username: string; readonly password: string } | null;
 }
 
 /**
@@ -40,7 +38,7 @@ export interface GitRemote {
  * equal hashes, so git sends only what is new. Other branches of the remote stay, but for those that
  * this mirror pushed before and leaves out now.
  *
- * @throws MirrorError
+ * @throws RemoteError
  */
 export async function pushToGit(push: GitPush): Promise<void> {
   const { stream, folder, remote, withoutBranches = [] } = push;
@@ -91,7 +89,7 @@ class Git {
       /(?<!\d)(\d+)\.(\d+)/.exec(await this.run(["--version"])) ?? [];
     const [least, leastMinor] = MIN_VERSION;
     if (Number(major) > least || (Number(major) === least && Number(minor) >= leastMinor)) return;
-    throw new MirrorError(`git on the server is older than ${MIN_VERSION.join(".")}: update it`);
+    throw new RemoteError(`git on the server is older than ${MIN_VERSION.join(".")}: update it`);
   }
 
   /** Removes references of the bare repository. */
@@ -107,9 +105,9 @@ class Git {
     const fed = input === undefined ? null : feed(process, input);
     const { success, stdout, stderr } = await process.output();
     const isFed = await fed;
-    if (this.#signal.aborted) throw new MirrorError("The push did not end in time");
+    if (this.#signal.aborted) throw new RemoteError("The push did not end in time");
     if (success && isFed !== false) return new TextDecoder().decode(stdout);
-    throw new MirrorError(`git ${commandOf(args)} failed: ${this.#reason(stderr)}`);
+    throw new RemoteError(`git ${commandOf(args)} failed: ${this.#reason(stderr)}`);
   }
 
   #spawn(args: readonly string[], hasInput: boolean): Deno.ChildProcess {
@@ -131,7 +129,7 @@ class Git {
         throw error;
       }
     }
-    throw new MirrorError("git is not installed on the server: install it, and run again");
+    throw new RemoteError("git is not installed on the server: install it, and run again");
   }
 
   /** The end of what a command said, without secrets. */

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type Database, statement } from "../../engines/database/mod.ts";
+import { SYSTEM } from "../../engines/events/mod.ts";
 import { NotFound, ServiceError } from "../../kernel/errors.ts";
 import { type Caller, originOf, seal } from "../../people/identity/mod.ts";
 import type { Log } from "../../kernel/log.ts";
@@ -10,8 +11,9 @@ import {
   type Projects,
 } from "../projects/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
-import { MirrorError, type MirrorRow, purposeOf, viewOfMirror } from "./records.ts";
-import { pullUpstream, pushRemote, type RunOptions } from "./runs.ts";
+import { type MirrorRow, purposeOf, RemoteError, viewOfMirror } from "./records.ts";
+import { explainLeft, type MirroredRef, type Pulled } from "./git_pull.ts";
+import { pullFossil, pullGit, pushRemote, type RunOptions } from "./runs.ts";
 import type { MirrorRequest, MirrorView, RemoteRequest } from "./schemas.ts";
 
 const MINUTE = 60_000;
@@ -39,8 +41,9 @@ interface RemoteColumns {
 }
 
 /**
- * Mirrors of projects: on a schedule, one after the other, a project pulls from an upstream Fossil
- * repository, and its branches and tags are pushed to a Git remote. A failing mirror is tried at longer and longer intervals.
+ * Mirrors of projects: on a schedule, one after the other, a project pulls from an upstream Fossil or
+ * Git repository, and its branches and tags are pushed to a Git remote. A failing mirror is tried at
+ * longer and longer intervals.
  */
 export class Mirrors {
   readonly #options: MirrorsOptions;
@@ -99,7 +102,7 @@ export class Mirrors {
   /** Sets a project's mirror; it runs at once. Returns whether it had none before. */
   async set(
     project: Project,
-    { git, fossil, every_minutes }: MirrorRequest,
+    { git, fossil, pull, every_minutes }: MirrorRequest,
     caller: Caller,
   ): Promise<{ readonly mirror: MirrorView; readonly isNew: boolean }> {
     const { database, scheduler } = this.#options;
@@ -114,6 +117,11 @@ export class Mirrors {
       username: before?.fossil_username ?? null,
       secret: before?.fossil_secret ?? null,
     });
+    const pulled = await this.#columnsOf(project, pull?.git, {
+      url: before?.pull_git_url ?? null,
+      username: before?.pull_git_username ?? null,
+      secret: before?.pull_git_secret ?? null,
+    });
     const row = {
       project_id: project.id,
       git_url: remote.url,
@@ -122,6 +130,9 @@ export class Mirrors {
       fossil_url: upstream.url,
       fossil_username: upstream.username,
       fossil_secret: upstream.secret,
+      pull_git_url: pulled.url,
+      pull_git_username: pulled.username,
+      pull_git_secret: pulled.secret,
       every_minutes,
       next_run_at: scheduler.now(),
       last_run_at: before?.last_run_at ?? null,
@@ -136,6 +147,8 @@ export class Mirrors {
           database.tables.insertInto("project_mirrors").values(row)
             .onConflict((conflict) => conflict.column("project_id").doUpdateSet(changes)),
         ),
+        // What came from another repository stays, as what people made here.
+        ...before?.pull_git_url === pulled.url ? [] : [this.#disowning(project)],
       ],
       events: [this.#event(project, "set", row, caller)],
     });
@@ -169,6 +182,7 @@ export class Mirrors {
         statement(
           database.tables.deleteFrom("project_mirrors").where("project_id", "=", project.id),
         ),
+        this.#disowning(project),
       ],
       events: [this.#event(project, "removed", row, caller)],
     });
@@ -223,7 +237,7 @@ export class Mirrors {
 
   #event(project: Project, action: string, row: MirrorRow, caller: Caller) {
     const by = { origin: originOf(caller), time: this.#options.scheduler.now() };
-    const urls = [row.fossil_url, row.git_url].filter((url) => url !== null);
+    const urls = [row.fossil_url, row.pull_git_url, row.git_url].filter((url) => url !== null);
     const host = urls.map((url) => new URL(url).host).join(", ");
     return projectEvent(project, "project.mirror_changed", { action, host }, by);
   }
@@ -287,46 +301,112 @@ export class Mirrors {
     const { projects, scheduler, log } = this.#options;
     this.#running = row.project_id;
     let failure: string | null = null;
+    let left: string | null = null;
     try {
       const held = projects.get(row.project_id);
-      if (held !== null) await this.#work(held.project, row);
+      if (held !== null) left = await this.#work(held.project, row);
     } catch (error) {
       if (this.#ended.signal.aborted) return;
-      const isKnown = error instanceof MirrorError || error instanceof ServiceError;
-      failure = isKnown ? error.message.slice(0, MAX_REASON) : "An internal error; see the log";
+      const isKnown = error instanceof RemoteError || error instanceof ServiceError;
+      failure = isKnown ? error.message : "An internal error; see the log";
       if (!isKnown) log.error("A mirror failed", { error });
     } finally {
       this.#running = null;
     }
     const now = scheduler.now();
-    const failures = failure === null ? 0 : row.failures + 1;
+    const failed = failure ?? left;
+    const failures = failed === null ? 0 : row.failures + 1;
     // A mirror that was set again during the run is due at once, so this result is not its own.
     await this.#update(row, {
       last_run_at: now,
-      ...failure === null ? { last_success_at: now } : {},
-      last_error: failure,
+      ...failed === null ? { last_success_at: now } : {},
+      last_error: failed?.slice(0, MAX_REASON) ?? null,
       failures,
-      next_run_at: now + pauseOf(row.every_minutes, failures),
+      // What could not follow is no reason to bring the rest later.
+      next_run_at: now + pauseOf(row.every_minutes, failure === null ? 0 : failures),
     });
   }
 
-  /** Pulls, then pushes; a failed pull leaves the push for the next run. */
-  async #work(project: Project, row: MirrorRow): Promise<void> {
+  /**
+   * Pulls, then pushes; a failed pull leaves the push for the next run.
+   *
+   * @returns what does not follow upstream; null if nothing
+   */
+  async #work(project: Project, row: MirrorRow): Promise<string | null> {
     const { timeLimit, ...options } = this.#options;
     const signal = AbortSignal.any([this.#ended.signal, AbortSignal.timeout(timeLimit)]);
-    const { fossil_url, git_url } = row;
+    const { fossil_url, pull_git_url, git_url } = row;
+    let left: string | null = null;
     if (fossil_url !== null) {
       const upstream = {
         url: fossil_url,
         username: row.fossil_username,
         secret: row.fossil_secret,
       };
-      await pullUpstream(project, upstream, { ...options, signal });
+      await pullFossil(project, upstream, { ...options, signal });
+    }
+    if (pull_git_url !== null) {
+      const owned = await this.#ownedBy(project);
+      const upstream = {
+        url: pull_git_url,
+        username: row.pull_git_username,
+        secret: row.pull_git_secret,
+        owned,
+      };
+      const pulled = await pullGit(project, upstream, { ...options, signal });
+      await this.#notePulled(project, owned, pulled);
+      left = explainLeft(pulled.left);
     }
     if (git_url !== null) {
       const remote = { url: git_url, username: row.git_username, secret: row.git_secret };
       await pushRemote(project, remote, { ...options, signal });
     }
+    return left;
+  }
+
+  #disowning(project: Project) {
+    const { tables } = this.#options.database;
+    return statement(
+      tables.deleteFrom("project_mirror_refs").where("project_id", "=", project.id),
+    );
+  }
+
+  /** The references that a project's pull from Git owns. */
+  #ownedBy(project: Project): Promise<MirroredRef[]> {
+    return this.#options.database.tables.selectFrom("project_mirror_refs").select(["ref", "object"])
+      .where("project_id", "=", project.id).execute();
+  }
+
+  async #notePulled(
+    project: Project,
+    before: readonly MirroredRef[],
+    { owned, lost }: Pulled,
+  ): Promise<void> {
+    const { database, scheduler } = this.#options;
+    const was = new Map(before.map(({ ref, object }) => [ref, object]));
+    const changed = owned.filter(({ ref, object }) => was.get(ref) !== object);
+    for (const { ref } of owned) was.delete(ref);
+    if (changed.length === 0 && was.size === 0) return;
+    const { tables } = database;
+    const gone = [...was.keys()].map((ref) =>
+      statement(
+        tables.deleteFrom("project_mirror_refs").where("project_id", "=", project.id)
+          .where("ref", "=", ref),
+      )
+    );
+    const noted = changed.map(({ ref, object }) =>
+      statement(
+        tables.insertInto("project_mirror_refs").values({ project_id: project.id, ref, object })
+          .onConflict((conflict) =>
+            conflict.columns(["project_id", "ref"]).doUpdateSet({ object })
+          ),
+      )
+    );
+    const by = { origin: SYSTEM, time: scheduler.now() };
+    await database.commit({
+      statements: [...gone, ...noted],
+      events: lost.map((one) => projectEvent(project, "project.rewound", { ...one }, by)),
+    });
   }
 }
 

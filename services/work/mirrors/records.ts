@@ -12,13 +12,19 @@ export interface StoredRemote {
   readonly secret: string | null;
 }
 
-/** A run of a mirror failed; the message is a sentence for the project's admins. */
-export class MirrorError extends Error {
-  override readonly name = "MirrorError";
+/** A remote repository, and how to log in there. */
+export interface Remote {
+  readonly url: URL;
+  readonly credentials: { readonly username: string; readonly password: string } | null;
+}
+
+/** Work with a remote failed; the message is a sentence for the project's admins. */
+export class RemoteError extends Error {
+  override readonly name = "RemoteError";
 }
 
 /** A connection that failed: another attempt may succeed. */
-export class ConnectionLost extends MirrorError {}
+export class ConnectionLost extends RemoteError {}
 
 /** For what the passwords of a project's remotes are sealed. */
 export function purposeOf(projectId: string): SealingPurpose {
@@ -29,6 +35,9 @@ export function viewOfMirror(row: MirrorRow, running: boolean): MirrorView {
   return {
     git: remoteView(row.git_url, row.git_username, row.git_secret),
     fossil: remoteView(row.fossil_url, row.fossil_username, row.fossil_secret),
+    pull: row.pull_git_url === null
+      ? null
+      : { git: remoteView(row.pull_git_url, row.pull_git_username, row.pull_git_secret)! },
     every_minutes: row.every_minutes,
     running,
     next_run_at: new Date(row.next_run_at).toISOString(),

@@ -1,21 +1,23 @@
 import { z } from "zod";
 
-const url = z.string().max(2000, { error: "must have at most 2000 characters" })
+export const remoteUrlSchema = z.string().max(2000, { error: "must have at most 2000 characters" })
   .refine((text) => isRemote(text), {
     error: "must be an http or https URL without user, password, query and fragment",
   });
 
 /** A text that a header can carry. */
-const printable = (max: number) =>
+export const printable = (max: number) =>
   z.string().min(1, { error: "must not be empty" }).max(max, {
     error: `must have at most ${max} characters`,
   }).regex(/^[\x21-\x7e]*$/, { error: "must have printable ASCII characters and no spaces" });
 
+export const usernameSchema = printable(200).refine((text) => !text.includes(":"), {
+  error: "must not contain a colon",
+});
+
 const remoteSchema = z.object({
-  url,
-  username: printable(200).refine((text) => !text.includes(":"), {
-    error: "must not contain a colon",
-  }).optional(),
+  url: remoteUrlSchema,
+  username: usernameSchema.optional(),
   password: printable(1000).optional().describe(
     "A password or token; if it is absent, the one for the same URL and user stays",
   ),
@@ -32,9 +34,14 @@ export const mirrorRequestSchema = z.object({
   fossil: upstreamSchema.optional().describe(
     "The Fossil repository from which the project pulls, before it is pushed to Git",
   ),
+  pull: z.object({
+    git: remoteSchema.describe("The Git repository whose branches and tags the project follows"),
+  }).optional(),
   every_minutes: z.int({ error: "must be a whole number" }).min(5).max(10_080).default(60),
-}).refine(({ git, fossil }) => git !== undefined || fossil !== undefined, {
-  error: 'needs "git", "fossil" or both',
+}).refine(({ git, fossil, pull }) => [git, fossil, pull].some((one) => one !== undefined), {
+  error: 'needs "git", "fossil" or "pull"',
+}).refine(({ fossil, pull }) => fossil === undefined || pull === undefined, {
+  error: 'has one upstream: either "fossil" or "pull"',
 });
 
 const remoteViewSchema = z.object({
@@ -49,6 +56,7 @@ const time = z.iso.datetime();
 export const mirrorSchema = z.object({
   git: remoteViewSchema.nullable(),
   fossil: remoteViewSchema.nullable(),
+  pull: z.object({ git: remoteViewSchema }).nullable(),
   every_minutes: z.int(),
   running: z.boolean(),
   next_run_at: time,

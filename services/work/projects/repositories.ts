@@ -3,6 +3,7 @@ import type { Database } from "../../engines/database/mod.ts";
 import { Conflict, NotFound, Unavailable } from "../../kernel/errors.ts";
 import type { Origin } from "../../engines/events/mod.ts";
 import type {
+  ImportFrom,
   ImportReport,
   OpenWork,
   PooledRepository,
@@ -40,7 +41,7 @@ import { StorageQuotas } from "./quotas.ts";
 import { markOf, type OwnWrite, type ReceptionObserver } from "./reception.ts";
 import { ReceivedPlaces } from "./received_places.ts";
 import type { Project } from "./records.ts";
-import { type ImportSource, RepositoryFiles, translated } from "./repository_files.ts";
+import { RepositoryFiles, translated } from "./repository_files.ts";
 import { Reconciliation } from "./reconciliation.ts";
 import { Takeovers } from "./takeovers.ts";
 import { BoundedMap } from "../../kernel/bounded_map.ts";
@@ -505,13 +506,13 @@ export class ProjectRepositories {
   }
 
   /**
-   * Fills the repository of a project from a file.
+   * Fills the repository of a project from a file, which the caller removes.
    *
    * @throws Conflict if it has anything beyond its first, empty check-in
    */
   async import(
     project: Project,
-    source: ImportSource,
+    from: ImportFrom,
     { origin, caller = null, onProgress, signal }: {
       readonly origin: Origin;
       /** In whose name it is filled; null for the program's own work. */
@@ -522,9 +523,9 @@ export class ProjectRepositories {
   ): Promise<{ readonly report: ImportReport; readonly checkins: number }> {
     using _turn = await this.#turnOf(project, caller);
     await this.requireEmpty(project);
-    const { size: coming } = await Deno.stat(source.path);
+    const { size: coming } = await Deno.stat(from.source);
     await this.requireRoom(project, null, coming);
-    const report = await this.files.replace(project, source, {
+    const report = await this.files.replace(project, from, {
       mayReplace: () => this.requireEmpty(project),
       ...(onProgress === undefined ? {} : { onProgress }),
       ...(signal === undefined ? {} : { signal }),
@@ -534,7 +535,7 @@ export class ProjectRepositories {
       project,
       (repository) => repository.timeline({ limit: 0 }),
     );
-    const data = { format: source.format, checkins };
+    const data = { format: report.format, checkins };
     await this.places.keep(project, await this.files.endOf(project), {
       events: [projectEvent(project, "project.imported", data, by)],
     });

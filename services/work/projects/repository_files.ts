@@ -9,6 +9,7 @@ import {
 } from "../../engines/fossil/front/mod.ts";
 import type {
   CallOptions,
+  ImportFrom,
   ImportReport,
   PooledRepository,
   RepositoryPlace,
@@ -114,13 +115,7 @@ const ENDINGS = ["", "-wal", "-shm", "-journal"];
 
 /** Temporary folders of uploads, exports, archives, downloads and packs. */
 const LEFT_FOLDER = /^\.(?:upload|export|archive|download|pack)-/;
-const LEFT_DRAFT = /\.import(?:-draft)?(?:-wal|-shm|-journal)?$/;
-
-/** The file that an import reads. */
-export interface ImportSource {
-  readonly path: string;
-  readonly format: "git" | "fossil";
-}
+const LEFT_DRAFT = /\.import(?:-draft|\.objects)?(?:-wal|-shm|-journal)?$/;
 
 /**
  * The repository files of projects: `SLUG.fossil` in one folder. Removed files go to its subfolder
@@ -235,19 +230,16 @@ export class RepositoryFiles {
    */
   async replace(
     project: Project,
-    source: ImportSource,
+    from: ImportFrom,
     { mayReplace, ...options }: CallOptions & { readonly mayReplace: () => Promise<void> },
   ): Promise<ImportReport> {
     const draft = join(this.folder, `${project.slug}.import`);
     await translated(() => removeFiles(draft));
     try {
+      const create = { admin: REPOSITORY_ADMIN, projectName: project.name };
       const report = await translated(() =>
-        this.#pool.import(draft, {
-          create: { admin: REPOSITORY_ADMIN, projectName: project.name },
-          source: source.path,
-          format: source.format,
-        }, options).catch((error) => {
-          throw refusedSource(error, source) ?? error;
+        this.#pool.import(draft, { create, from }, options).catch((error) => {
+          throw refusedSource(error, from) ?? error;
         })
       );
       await mayReplace();
@@ -256,6 +248,8 @@ export class RepositoryFiles {
         translated(async () => {
           await removeFiles(path);
           await renameSynced(draft, path);
+          // What is not there is made anew.
+          await Deno.rename(companionPath(draft), companionPath(path)).catch(() => {});
         }));
       return report;
     } finally {
@@ -449,10 +443,10 @@ export async function translated<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** The fault of the file that a client sent, without its path; null for any other error. */
-function refusedSource(error: unknown, { path }: ImportSource): Invalid | null {
+function refusedSource(error: unknown, { source }: ImportFrom): Invalid | null {
   const code = errorCodeOf(error);
   if (!(error instanceof Error) || (code !== "corrupt" && code !== "unsupported")) return null;
-  const reason = error.message.replaceAll(`"${path}"`, "the file");
+  const reason = error.message.replaceAll(`"${source}"`, "the file");
   return new Invalid(`The import is refused: ${reason}`, { cause: error });
 }
 

@@ -57,6 +57,12 @@ async function show(visit: Visit, { slug }: OpenProject) {
         />
         <Remote
           visit={visit}
+          name="pull"
+          legend="Follow a Git repository"
+          remote={mirror?.pull?.git ?? null}
+        />
+        <Remote
+          visit={visit}
           name="fossil"
           legend="Pull from a Fossil repository"
           remote={mirror?.fossil ?? null}
@@ -112,7 +118,7 @@ function State({ visit, mirror }: { readonly visit: Visit; readonly mirror: Mirr
 
 function Remote({ visit, name, legend, remote }: {
   readonly visit: Visit;
-  readonly name: "git" | "fossil";
+  readonly name: "git" | "pull" | "fossil";
   readonly legend: string;
   readonly remote: MirrorView["git"];
 }) {
@@ -153,12 +159,14 @@ async function set(visit: Visit, { slug }: OpenProject): Promise<string> {
       const value = visit.entered(`${name}-${part}`).trim();
       return value === "" ? {} : { [part]: value };
     };
-    if (visit.entered(`${name}-url`).trim() === "") return {};
-    return { [name]: { ...field("url"), ...field("username"), ...field("password") } };
+    if (visit.entered(`${name}-url`).trim() === "") return undefined;
+    return { ...field("url"), ...field("username"), ...field("password") };
   };
+  const [git, fossil, upstream] = [remote("git"), remote("fossil"), remote("pull")];
   await visit.invoke(slug, setMirror, {
-    ...remote("git"),
-    ...remote("fossil"),
+    ...git === undefined ? {} : { git },
+    ...fossil === undefined ? {} : { fossil },
+    ...upstream === undefined ? {} : { pull: { git: upstream } },
     every_minutes: Number(visit.entered("every_minutes")),
   });
   return "The mirror is set, and runs now.";

@@ -75,11 +75,12 @@ export class Database {
 
   /**
    * Makes writes quick but not durable, and keeps few pages in memory: for a file that is deleted
-   * if its writer fails.
+   * if its writer fails. What a transaction changes, but not what it adds, is kept in memory until
+   * its end.
    */
   useNoLog(): void {
     this.#connection.exec(`
-      PRAGMA journal_mode=OFF;
+      PRAGMA journal_mode=MEMORY;
       PRAGMA synchronous=OFF;
       PRAGMA cache_size=-${DRAFT_CACHE_KIB};
     `);

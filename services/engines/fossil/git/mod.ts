@@ -3,10 +3,18 @@ export { exportGit } from "./export.ts";
 export { importFossil } from "./fossil.ts";
 export { collectAll, createEmptyRepository, GarbageCollector, importGit } from "./import.ts";
 export { readPieces } from "./stream/mod.ts";
-export { GitCompanion, type NegotiationAnswer, type PackReport } from "./door/mod.ts";
 export {
+  companionPath,
+  GitCompanion,
+  type NegotiationAnswer,
+  type PackReport,
+} from "./door/mod.ts";
+export {
+  type FetchedPack,
   type GitPush,
   type GitPushReport,
+  importPack,
+  type PackImportReport,
   type PushedRef,
   type PushedRefReport,
   receivePush,

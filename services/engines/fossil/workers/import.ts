@@ -13,50 +13,72 @@ import {
 } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import {
+  companionPath,
   createEmptyRepository,
+  type FetchedPack,
   type FossilImportReport,
   GarbageCollector,
   type GitImportOptions,
   type GitImportReport,
   importFossil,
   importGit,
+  importPack,
+  type PackImportReport,
   readPieces,
 } from "../git/mod.ts";
 import type { Repository } from "../repository.ts";
 import type { Watch } from "./watch.ts";
 
-/** A repository to make from the file `source`. */
+/** A repository to make from something else. */
 export interface ImportOptions {
   readonly create: CreateOptions;
-  readonly source: string;
-  /** A `git fast-export` stream, or a repository file of Fossil. */
-  readonly format: "git" | "fossil";
-  /** For the format `git`. */
-  readonly git?: Pick<GitImportOptions, "mainBranch" | "maxFileBytes" | "isPartial">;
+  readonly from: ImportFrom;
 }
+
+/** A file: a `git fast-export` stream, a repository of Fossil, or a pack with what was fetched. */
+export type ImportFrom =
+  | {
+    readonly format: "git";
+    readonly source: string;
+    readonly git?: Pick<GitImportOptions, "mainBranch" | "maxFileBytes" | "isPartial">;
+  }
+  | { readonly format: "fossil"; readonly source: string }
+  | { readonly format: "pack" } & FetchedPack;
 
 /** Result of an import. */
 export type ImportReport =
   | GitImportReport & { readonly format: "git" }
-  | FossilImportReport & { readonly format: "fossil" };
+  | FossilImportReport & { readonly format: "fossil" }
+  | PackImportReport & { readonly format: "git" };
 
 /** Makes a repository from another one. Leaves nothing behind if it fails. */
 export async function importRepository(
   path: string,
-  { create, source, format, git }: ImportOptions,
+  { create, from }: ImportOptions,
   watch: Watch,
 ): Promise<ImportReport> {
-  if (format === "fossil") {
-    const fill = (draft: Repository) => importFossil(draft, source, { progress: watch.progress });
-    const report = await throughDraft({ path, create }, fill, watch.check);
-    return { ...report, format };
+  const making = { path, create };
+  switch (from.format) {
+    case "pack": {
+      const { check, progress } = watch;
+      const where = { check, progress, objects: companionPath(path) };
+      const fill = (draft: Repository) => importPack(draft, from, where);
+      return { ...await throughDraft(making, fill, watch.check), format: "git" };
+    }
+    case "fossil": {
+      const options = { progress: watch.progress };
+      const fill = (draft: Repository) => importFossil(draft, from.source, options);
+      return { ...await throughDraft(making, fill, watch.check), format: from.format };
+    }
+    case "git": {
+      using file = await Deno.open(from.source);
+      const report = await importStream(making, readPieces(file), {
+        ...from.git,
+        progress: ({ commits, total }) => watch.progress(commits, total),
+      });
+      return { ...report, format: from.format };
+    }
   }
-  using file = await Deno.open(source);
-  const report = await importStream({ path, create }, readPieces(file), {
-    ...git,
-    progress: ({ commits, total }) => watch.progress(commits, total),
-  });
-  return { ...report, format };
 }
 
 /**

@@ -1,5 +1,10 @@
 /** What workers do, for those that do it themselves. The pool of workers is at the door `front/`. */
-export { importGitStream, type ImportOptions, type ImportReport } from "./import.ts";
+export {
+  type ImportFrom,
+  importGitStream,
+  type ImportOptions,
+  type ImportReport,
+} from "./import.ts";
 export type {
   CallOptions,
   JsonOperations,

@@ -58,6 +58,7 @@ export const READ_NAMES = [
   "gitNegotiation",
   "keptGitPack",
   "gitSizes",
+  "gitHaves",
   "gitCommits",
 ] as const;
 

@@ -150,6 +150,7 @@ import type { FetchRequest } from "../../git/mod.ts";
 import {
   answerNegotiation,
   commitsOf,
+  havesOf,
   type PackReport,
   type PackTarget,
   prepareClones,
@@ -262,6 +263,9 @@ export const READS = {
     withCompanion((companion) => takeKeptPack(companion, where)),
   gitSizes: ({ withCompanion }: Context, names: readonly string[]) =>
     withCompanion((companion) => sizesOf(companion, names)),
+  /** Commits to tell another server of; null if the objects must be updated first. */
+  gitHaves: ({ withCompanion }: Context, refs: readonly string[]) =>
+    withCompanion((companion) => havesOf(companion, refs)),
   /** The commits of check-ins by their names; null for one that has none. */
   gitCommits: ({ withCompanion }: Context, checkins: readonly string[]) =>
     withCompanion((companion) => commitsOf(companion, checkins)),
@@ -423,7 +427,7 @@ export const WHOLE = {
 /** Stores a push of Git whose objects are in a draft. */
 function storePush({ withCompanion, watch }: Context, push: GitPush): GitPushReport {
   return withCompanion(
-    (companion) => receivePush(companion, push, () => watch.check()),
+    (companion) => receivePush(companion, push, watch.progress),
     () => false,
   );
 }

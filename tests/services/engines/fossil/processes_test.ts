@@ -147,9 +147,8 @@ Deno.test("a process imports a file that its last writer left in any journal mod
         source.db.exec(`PRAGMA journal_mode=${mode}`);
         source.close();
         const create = { admin: "alice", date: DATE };
-        const options = { format: "fossil", source: path, create } as const;
         const target = join(folder, `${mode}.fossil`);
-        await pool.import(target, options);
+        await pool.import(target, { from: { format: "fossil", source: path }, create });
         const repository = await pool.open(target);
         assert.equal((await repository.timeline({})).total, 1);
       }

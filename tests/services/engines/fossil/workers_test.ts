@@ -70,12 +70,12 @@ Deno.test("an imported file has no free pages, and leaves no other files", THORO
     const folder = dirname(one.path);
     const stream = join(folder, "stream");
     await one.exportGit({ target: stream });
-    const source = { source: stream, format: "git" } as const;
+    const from = { source: stream, format: "git" } as const;
     const path = join(folder, "two.fossil");
     const create = { admin: "alice" };
     const dead = `${path}.muster-draft-0123456789abcdef`;
     await Deno.writeTextFile(dead, "left by a process that died");
-    await pool.import(path, { create, ...source });
+    await pool.import(path, { create, from });
     const repository = await pool.open(path);
     assert.equal((await repository.timeline({})).total, 30);
     await repository.close();
@@ -84,9 +84,9 @@ Deno.test("an imported file has no free pages, and leaves no other files", THORO
       assert.equal(opened.db.value("PRAGMA freelist_count"), 0);
       assert.equal(opened.db.value("PRAGMA integrity_check"), "ok");
     }
-    await refused("invalid", pool.import(path, { create, ...source }));
+    await refused("invalid", pool.import(path, { create, from }));
     await Deno.writeTextFile(stream, "nonsense\n");
-    await refused("invalid", pool.import(join(folder, "bad.fossil"), { create, ...source }));
+    await refused("invalid", pool.import(join(folder, "bad.fossil"), { create, from }));
     const files = [...Deno.readDirSync(folder)].map(({ name }) => name).toSorted();
     assert.deepEqual(files.filter((name) => !/-(?:wal|shm)$/.test(name)), [
       "one.fossil",

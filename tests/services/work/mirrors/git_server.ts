@@ -5,15 +5,22 @@ import { join } from "node:path";
 export class GitServer implements AsyncDisposable {
   /** The credentials that it wants, as the header `Authorization`; null for none. */
   wanted: string | null = null;
-  /** Answers in place of Git, if set. */
-  instead: (() => Response) | null = null;
+  /** Answers in place of Git, unless it is null. */
+  instead: (request: Request) => Response | null = () => null;
+  /** Whether the version of the protocol that a client asks for counts. */
+  knowsVersions = true;
   /** The paths of the requests so far. */
   readonly requests: string[] = [];
-  readonly #folder: string;
+  /** The header `Authorization` of the requests so far. */
+  readonly authorizations: (string | null)[] = [];
+  /** Changes the packs that are sent. */
+  change: (pack: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer> = (pack) => pack;
+  /** The folder of the repositories. */
+  readonly root: string;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 
   private constructor(folder: string) {
-    this.#folder = folder;
+    this.root = folder;
     const options = { hostname: "127.0.0.1", port: 0, onListen() {} };
     this.#server = Deno.serve(options, (request) => this.#answer(request));
   }
@@ -21,8 +28,23 @@ export class GitServer implements AsyncDisposable {
   /** Makes an empty repository in a folder and serves it. */
   static async start(folder: string): Promise<GitServer> {
     const server = new GitServer(folder);
-    await server.git("init", "--quiet", "--bare", join(folder, "demo.git"));
+    await server.git("init", "--quiet", "--bare", "--initial-branch=main", server.folder);
     return server;
+  }
+
+  /** Serves the repositories of a folder. */
+  static serve(folder: string): GitServer {
+    return new GitServer(folder);
+  }
+
+  /** The folder of the repository. */
+  get folder(): string {
+    return join(this.root, "demo.git");
+  }
+
+  /** Its references and what they point at, a line each. */
+  async refs(): Promise<string> {
+    return await this.git("for-each-ref", "--format=%(objectname) %(refname)");
   }
 
   get url(): string {
@@ -38,8 +60,8 @@ export class GitServer implements AsyncDisposable {
   async git(...args: string[]): Promise<string> {
     const command = new Deno.Command("git", {
       args: ["-c", "safe.directory=*", ...args],
-      cwd: this.#folder,
-      env: { GIT_DIR: join(this.#folder, "demo.git") },
+      cwd: this.root,
+      env: { GIT_DIR: this.folder },
     });
     const { success, stdout, stderr } = await command.output();
     if (!success) throw new Error(new TextDecoder().decode(stderr));
@@ -53,8 +75,10 @@ export class GitServer implements AsyncDisposable {
   async #answer(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url);
     this.requests.push(pathname);
+    this.authorizations.push(request.headers.get("authorization"));
     const body = new Uint8Array(await request.arrayBuffer());
-    if (this.instead !== null) return this.instead();
+    const other = this.instead(request);
+    if (other !== null) return other;
     if (this.wanted !== null && request.headers.get("authorization") !== this.wanted) {
       const headers = { "www-authenticate": 'Basic realm="git"' };
       return new Response("no", { status: 401, headers });
@@ -62,7 +86,7 @@ export class GitServer implements AsyncDisposable {
     const backend = new Deno.Command("git", {
       args: ["-c", "safe.directory=*", "http-backend"],
       env: {
-        GIT_PROJECT_ROOT: this.#folder,
+        GIT_PROJECT_ROOT: this.root,
         GIT_HTTP_EXPORT_ALL: "1",
         GIT_CONFIG_COUNT: "1",
         GIT_CONFIG_KEY_0: "safe.directory",
@@ -74,6 +98,7 @@ export class GitServer implements AsyncDisposable {
         HTTP_CONTENT_ENCODING: request.headers.get("content-encoding") ?? "",
         CONTENT_LENGTH: String(body.length),
         REMOTE_USER: "mirror",
+        GIT_PROTOCOL: this.knowsVersions ? request.headers.get("git-protocol") ?? "" : "",
       },
       stdin: "piped",
       stdout: "piped",
@@ -88,6 +113,10 @@ export class GitServer implements AsyncDisposable {
     const fields = lines.map((line) => line.split(": ") as [string, string]);
     const status = fields.find(([name]) => name === "Status")?.[1] ?? "200";
     const headers = fields.filter(([name]) => name !== "Status");
-    return new Response(stdout.slice(end + 4), { status: parseInt(status), headers });
+    const content = stdout.slice(end + 4);
+    const isPack = pathname.endsWith("/git-upload-pack") &&
+      Buffer.from(body.buffer).includes("want ");
+    const sent = isPack ? this.change(content) : content;
+    return new Response(sent, { status: parseInt(status), headers });
   }
 }

@@ -29,9 +29,9 @@ Deno.test("a forged or truncated repository is refused in a sentence without pat
     await assertRefused(sound, "a truncated file");
 
     async function assertRefused(path: string, name: string): Promise<void> {
-      const source = { path, format: "fossil" } as const;
+      const from = { source: path, format: "fossil" } as const;
       await assert.rejects(
-        repositories.import(project, source, { origin: originOf(BY_OPERATOR) }),
+        repositories.import(project, from, { origin: originOf(BY_OPERATOR) }),
         (error) => {
           assert.ok(error instanceof Invalid, `${name}: ${error}`);
           assert.match(error.message, /^The import is refused: [^/]*$/, name);

@@ -138,7 +138,7 @@ Deno.test("a push that waited for an import meets the imported repository", asyn
     const push = () => exchange((request) => fetch(request), `${origin}${base}`, { cards, login });
     let calls: [Promise<unknown>, ReturnType<typeof push>] | undefined;
     await repositories.exclusively(project, null, async () => {
-      const importing = repositories.import(project, { path, format: "git" }, by);
+      const importing = repositories.import(project, { source: path, format: "git" }, by);
       const waits = onCall(repositories, "receive");
       calls = [importing, push()];
       await waits;

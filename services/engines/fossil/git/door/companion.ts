@@ -4,8 +4,10 @@ import type { Reader } from "../../read/mod.ts";
 import { CommitGraph } from "./graph.ts";
 import { COMPANION_SCHEMA, COMPANION_VERSION, packPath, unpackRows } from "./schema.ts";
 import { TreeStore } from "./trees.ts";
-import { CompanionUpdater } from "./updater.ts";
+import { CompanionUpdater, type NotedContent } from "./updater.ts";
 
+/** Most contents that a write notes. */
+const MAX_NOTED = 200_000;
 /** How long to wait for another connection that updates the companion, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5000;
 
@@ -22,6 +24,8 @@ export class GitCompanion implements Disposable {
   readonly trees: TreeStore;
   /** The commits, as the last {@linkcode update} left them. */
   readonly graph = new CommitGraph();
+  /** What a write that runs knows of contents. */
+  readonly noted = new Map<number, NotedContent>();
   /** The companion's data version that the graph has. */
   #loaded = -1;
   #isClosed = false;
@@ -87,7 +91,14 @@ export class GitCompanion implements Disposable {
     } catch (error) {
       if (isBegun) this.#undo();
       throw error;
+    } finally {
+      this.noted.clear();
     }
+  }
+
+  /** Notes what a content is, in a write, so that the update at its end need not read it. */
+  note(rid: number, content: NotedContent): void {
+    if (this.noted.size < MAX_NOTED) this.noted.set(rid, content);
   }
 
   /** The references. Needs an update before. */

@@ -10,6 +10,7 @@ export {
   takeKeptPack,
   writeFetched,
 } from "./fetching.ts";
+export { havesOf } from "./haves.ts";
 export type { NegotiationAnswer } from "./negotiation.ts";
 export type { PackReport } from "./kept_pack.ts";
 export { companionPath } from "./schema.ts";

@@ -89,10 +89,11 @@ export function currentRefs(sources: ListedParts): {
   return { head: plan.main, refs: sorted };
 }
 
-/** Whether there is nothing but the first check-in of a new repository, which has no files. */
+/** Whether there is nothing, or only the first check-in of a new repository, which has no files. */
 export function isEmpty(
   { db, graph, repository }: Pick<ListedParts, "db" | "graph" | "repository">,
 ): boolean {
+  if (graph.size === 1) return true;
   if (graph.size > 2 || hasHead(db)) return false;
   return repository.db.exists(
     `SELECT 1 FROM event WHERE objid=? AND comment='initial empty check-in'

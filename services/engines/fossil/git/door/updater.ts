@@ -50,6 +50,15 @@ export interface CompanionParts {
   readonly reader: Reader;
   readonly trees: TreeStore;
   readonly graph: CommitGraph;
+  /** What is known of contents, by their rows: so much need not be read again. */
+  readonly noted: ReadonlyMap<number, NotedContent>;
+}
+
+/** A content as Git knows it. */
+export interface NotedContent {
+  readonly name: Uint8Array;
+  /** Bytes. */
+  readonly size: number;
 }
 
 /** A file of a check-in whose content is not here. */
@@ -374,6 +383,8 @@ export class CompanionUpdater {
     const known = this.#parts.db.value<Uint8Array>("SELECT name FROM file WHERE rid=?", rid);
     if (known !== undefined) return known;
     const isHere = rid !== 0 && this.#isServed(rid);
+    const noted = isHere ? this.#parts.noted.get(rid) : undefined;
+    if (noted !== undefined) return this.#noteFile(rid, noted);
     const content = isHere ? this.#parts.reader.repository.store.get(rid) : null;
     if (content === null) throw new ContentMissing();
     return this.#addFile(rid, content);
@@ -395,10 +406,13 @@ export class CompanionUpdater {
   }
 
   #addFile(rid: number, content: Uint8Array): Uint8Array {
-    const { db } = this.#parts;
     const seen = unwrapped(content);
-    const name = nameOfObject("blob", seen);
-    db.run("INSERT INTO file VALUES(?,?,0,?)", rid, name, seen.length);
+    return this.#noteFile(rid, { name: nameOfObject("blob", seen), size: seen.length });
+  }
+
+  #noteFile(rid: number, { name, size }: NotedContent): Uint8Array {
+    const { db } = this.#parts;
+    db.run("INSERT INTO file VALUES(?,?,0,?)", rid, name, size);
     db.run("INSERT OR IGNORE INTO object VALUES(?,?,?)", name, KIND.blob, rid);
     return name;
   }

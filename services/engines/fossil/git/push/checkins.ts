@@ -1,6 +1,12 @@
 /** Writes the check-ins of commits. */
 import { hexOf, MODE, type TreeEntry } from "../../../git/mod.ts";
-import { type FileMode, type Manifest, MAX_TREE_FILES, type TagCard } from "../../artifact/mod.ts";
+import {
+  type FileCard,
+  type FileMode,
+  type Manifest,
+  MAX_TREE_FILES,
+  type TagCard,
+} from "../../artifact/mod.ts";
 import { md5 } from "../../codec/mod.ts";
 import { TAG } from "../../content/mod.ts";
 import { ManifestFiles, manifestFiles } from "../../crosslink/mod.ts";
@@ -143,7 +149,7 @@ export class CheckinWriter {
     const changed = cardsOf(after, before);
     const kept = new TextSet(changed.map(({ name }) => name));
     const gone = cardsOf(before, before).filter(({ name }) => !kept.has(name));
-    const changes = [...changed, ...gone.map((card) => ({ ...card, hash: null }))];
+    const changes = [...changed, ...gone.map(goneCard)];
     const manifest = parent === null ? null : manifestOf(repository, parent);
     const files = manifest === null ? new ManifestFiles([]) : manifestFiles(repository, manifest);
     return fileCards(repository, { parent }, manifest, files.with(changes));
@@ -178,7 +184,12 @@ export class CheckinWriter {
     if (known !== undefined) return known;
     const { repository, objects } = this.#options;
     const place = objects.placeOf(name, "blob");
-    const rid = place === 0 ? repository.receive(wrapped(objects.get(name)!.content)).rid : place;
+    let rid = place;
+    if (place === 0) {
+      const { content } = objects.get(name)!;
+      rid = repository.receive(wrapped(content)).rid;
+      objects.companion.note(rid, { name, size: content.length });
+    }
     const hash = repository.store.hashOf(rid) ?? "";
     this.#artifacts.set(key, hash);
     return hash;
@@ -252,6 +263,11 @@ export class CheckinWriter {
       }),
     ];
   }
+}
+
+/** The card of a file that is gone, which says nothing but its name. */
+function goneCard({ name }: FileCard): FileCard {
+  return { name, hash: null, mode: "file", oldName: null };
 }
 
 const HEAD = /^author ([^\n]*)\ncommitter ([^\n]*)\n((?:[^\n]+\n)*)\n/;

@@ -67,14 +67,18 @@ export class NewHistory {
 
   /** The names of the commits of the repository that a commit is, or comes after at once. */
   bases(name: Uint8Array): string[] {
-    if (this.#isNew(name)) {
-      const known = new Set<string>();
-      for (const { parents } of this.commits) {
-        for (const parent of parents) if (this.#isNew(parent) === false) known.add(hexOf(parent));
+    const known = new Set<string>();
+    const seen = new Uint8Array(this.commits.length);
+    const stack = [name];
+    for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+      const number = this.numberOf(next);
+      if (number < 0) known.add(hexOf(next));
+      else if (seen[number] === 0) {
+        seen[number] = 1;
+        stack.push(...this.commits[number]!.parents);
       }
-      return [...known];
     }
-    return [hexOf(name)];
+    return [...known];
   }
 
   /** Whether a commit is another one, which the repository has, or comes after it. */

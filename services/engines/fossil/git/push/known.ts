@@ -63,13 +63,14 @@ export class AllObjects {
   }
 
   kindOf(name: Uint8Array): ObjectKind | null {
-    return findKnown(this.companion, name)?.kind ?? this.draft?.kindOf(name) ?? null;
+    return this.draft?.kindOf(name) ?? findKnown(this.companion, name)?.kind ?? null;
   }
 
   /** An object; null if it is nowhere. */
   get(name: Uint8Array): DraftObject | null {
+    const pushed = this.draft?.get(name) ?? null;
+    if (pushed !== null) return pushed;
     const known = findKnown(this.companion, name);
-    if (known === null) return this.draft?.get(name) ?? null;
-    return { kind: known.kind, content: contentOf(this.companion, known) };
+    return known === null ? null : { kind: known.kind, content: contentOf(this.companion, known) };
   }
 }

@@ -1,4 +1,5 @@
 /** Pushes: unpacked beside the repository, then stored as check-ins and tags in one transaction. */
+export { type FetchedPack, importPack, type PackImportReport } from "./import.ts";
 export {
   type GitPush,
   type GitPushReport,

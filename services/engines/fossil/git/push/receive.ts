@@ -2,6 +2,7 @@
 import { firstIndex } from "../../../../kernel/first_index.ts";
 import { bytesOfName, GitError, hexOf } from "../../../git/mod.ts";
 import { errorCodeOf, FossilError } from "../../error.ts";
+import { TAG } from "../../content/mod.ts";
 import { BranchJudge } from "../../sync/judge_branches.ts";
 import { writeJudged } from "../../sync/judge.ts";
 import type { PushRules } from "../../sync/judgement.ts";
@@ -45,6 +46,8 @@ export interface GitPush {
   /** Where the draft is; null for a push without objects. */
   readonly draft: string | null;
   readonly refs: readonly PushedRef[];
+  /** The reference of the main branch; null or absent to leave it, or to guess that of a first push. */
+  readonly head?: string | null;
   readonly isAtomic: boolean;
   readonly rules: PushRules;
   readonly address: string | null;
@@ -62,6 +65,8 @@ export interface PushedRefReport {
   readonly refusal: string | null;
   /** The check-in of the commit that is there now; null for none. */
   readonly checkin: string | null;
+  /** Whether a branch lost commits that were there. */
+  readonly isRewound: boolean;
 }
 
 export interface GitPushReport {
@@ -89,12 +94,12 @@ const TOO_MANY_REFUSED = "too many references of this push were refused: push th
  * Stores a push in one transaction. A reference that is refused is left out, unless all or nothing is
  * wanted. Afterwards every commit has the name that was pushed, or it is refused.
  *
- * @param check throws if the work must end
+ * @param progress called with the commits that are stored, and their total; throws if the work must end
  */
 export function receivePush(
   companion: GitCompanion,
   push: GitPush,
-  check: () => void,
+  progress: (done: number, total: number) => void,
 ): GitPushReport {
   companion.update();
   using draft = push.draft === null ? null : Draft.open(push.draft);
@@ -103,6 +108,7 @@ export function receivePush(
   const refusals = new Map<string, string>();
   let receipt: number | null = null;
   let checkins: ReadonlyMap<string, string> = new Map();
+  let rewound: ReadonlySet<string> = new Set();
   for (let attempts = 0;; attempts++) {
     const refs = push.refs.filter(({ ref }) => !refusals.has(ref));
     if (refs.length === 0) break;
@@ -115,10 +121,11 @@ export function receivePush(
       for (const { ref } of refs) refusals.set(ref, reason);
       break;
     }
-    const attempt = new Attempt({ objects, push, refs, before, check });
+    const attempt = new Attempt({ objects, push, refs, before, progress });
     try {
       receipt = attempt.run();
       checkins = attempt.checkins;
+      rewound = attempt.rewound;
       break;
     } catch (error) {
       for (const [ref, reason] of attempt.refusalsOf(error)) refusals.set(ref, reason);
@@ -132,6 +139,7 @@ export function receivePush(
         from: before.get(ref) ?? null,
         refusal: refusals.get(ref) ?? null,
         checkin: checkins.get(ref) ?? null,
+        isRewound: rewound.has(ref),
       };
     }),
   };
@@ -144,7 +152,7 @@ interface AttemptParts {
   readonly refs: readonly PushedRef[];
   /** The references before the push. */
   readonly before: ReadonlyMap<string, string>;
-  readonly check: () => void;
+  readonly progress: (done: number, total: number) => void;
 }
 
 /** One attempt to store some references. */
@@ -201,6 +209,7 @@ class Attempt {
     const judge = new BranchJudge(repository, push.rules);
     const heads: { readonly pushed: PushedRef; readonly branch: PushBranch }[] = [];
     const names = this.#namesAfter();
+    const hasOtherMain = refs.some(({ ref, to }) => ref === push.head && to !== null);
     this.#requireEach(refs, (pushed) => {
       this.#requireCurrent(pushed);
       const other = names.conflictOf(pushed);
@@ -209,7 +218,8 @@ class Attempt {
       const branch = branches.of(pushed.ref);
       const refusal = judge.refusalOf(branch.name);
       if (refusal !== null) this.#refuse(refusal);
-      if (pushed.to === null && branches.isMain(branch)) this.#refuse("it is the main branch");
+      const staysMain = branches.isMain(branch) && !hasOtherMain;
+      if (pushed.to === null && staysMain) this.#refuse("it is the main branch");
       heads.push({ pushed, branch });
     });
     const isFirst = isEmpty({ db, graph, repository });
@@ -220,6 +230,7 @@ class Attempt {
       Number(branches.isMain(right.branch)) - Number(branches.isMain(left.branch))
     );
     this.#writeHistory({ heads, branches, main });
+    if (!isFirst) this.#moveMain(heads, branches);
     for (const { pushed, branch } of heads) {
       this.#current = pushed.ref;
       this.#moveHead(pushed, { branch, branches });
@@ -234,6 +245,8 @@ class Attempt {
 
   /** The check-ins at which branches point now. */
   readonly checkins = new Map<string, string>();
+  /** The branches that lost commits. */
+  readonly rewound = new Set<string>();
   #writer: CheckinWriter | null = null;
   #history: NewHistory | null = null;
 
@@ -286,7 +299,27 @@ class Attempt {
   #firstMain(heads: readonly PushedRef[]): string | null {
     const own = heads.filter(({ ref, to }) => to !== null && !ref.startsWith(`${HEADS}workspace/`))
       .map(({ ref }) => ref);
-    return MAINS.find((main) => own.includes(main)) ?? own[0] ?? null;
+    const { head = null } = this.#parts.push;
+    const likely = head === null ? MAINS : [head, ...MAINS];
+    return likely.find((main) => own.includes(main)) ?? own[0] ?? null;
+  }
+
+  /** Makes another branch the main one, if that is asked for. */
+  #moveMain(
+    heads: readonly { readonly pushed: PushedRef; readonly branch: PushBranch }[],
+    branches: PushBranches,
+  ): void {
+    const { push: { head = null } } = this.#parts;
+    const found = heads.find(({ pushed: { ref } }) => ref === head);
+    if (found === undefined || found.pushed.to === null) return;
+    const { repository } = this.#companion.reader;
+    const { pushed: { ref, to }, branch } = found;
+    repository.config.set("main-branch", branch.name);
+    // A main branch has a check-in of its own.
+    const hasOwn = "SELECT 1 FROM tagxref WHERE tagid=? AND value=? AND tagtype>0";
+    if (repository.db.exists(hasOwn, TAG.branch, branch.name)) return;
+    this.#current = ref;
+    this.#tag(branches.moveTo(branch, this.#writer!.checkinOf(bytesOfName(to))));
   }
 
   #writeHistory({ heads, branches, main }: {
@@ -294,7 +327,7 @@ class Attempt {
     readonly branches: PushBranches;
     readonly main: string | null;
   }): void {
-    const { objects, refs, push: { rules, now }, check } = this.#parts;
+    const { objects, refs, push: { rules, now }, progress } = this.#parts;
     const { repository } = this.#companion.reader;
     const tagged = refs.flatMap(({ ref, to }) => {
       const commit = to === null || !ref.startsWith(TAGS) ? null : commitOfTag(objects, to);
@@ -314,13 +347,14 @@ class Attempt {
     const mainBranchOfFirst = main === null ? null : branchOf.get(main)!;
     this.#requireEach(heads.map(({ pushed }) => pushed), (pushed) => {
       this.#requireForward(pushed);
-      if (pushed.mayRewind) {
+      const isWorkspace = Object.hasOwn(rules.workspaces, branchOf.get(pushed.ref)!.name);
+      if (pushed.mayRewind && isWorkspace) {
         this.#requireOwn(pushed, { branch: branchOf.get(pushed.ref)!, branches });
       }
     });
     if (mainBranchOfFirst !== null) this.#replaceInitial(mainBranchOfFirst, main!);
     for (const [number, commit] of history.commits.entries()) {
-      check();
+      progress(number, history.commits.length);
       const { ref, to } = tips[causes[number]!]!;
       this.#current = ref;
       let branch = branchOf.get(ref);
@@ -407,8 +441,10 @@ class Attempt {
     const target = this.#writer!.checkinOf(bytesOfName(to));
     this.checkins.set(ref, target);
     const changes: TagChange[] = [{ ...property, target, value }];
+    if (branches.branchOf(target) === branch.name) changes.push(...this.#reopening(target));
     if (from !== undefined) changes.push(...this.#joining(target, { branch, branches, from }));
     if (from !== undefined && !this.#history!.descends(bytesOfName(to), bytesOfName(from))) {
+      this.rewound.add(ref);
       for (const leaf of branches.openLeaves(branch)) {
         if (leaf === target) continue;
         changes.push({ sign: "+", name: "closed", target: leaf });
@@ -450,6 +486,16 @@ class Attempt {
       checkin = parent;
     }
     return first === null ? [] : branches.moveTo(branch, first);
+  }
+
+  /** The tags that end what an earlier move has closed, if a check-in is the tip of a branch again. */
+  #reopening(target: string): TagChange[] {
+    const { repository: { store, db } } = this.#companion.reader;
+    return db.rows<{ name: string }>(
+      `SELECT tagname AS name FROM tagxref JOIN tag USING(tagid)
+        WHERE rid=? AND tagtype=1 AND tagname IN ('closed','hidden')`,
+      store.ridOf(target),
+    ).map(({ name }) => ({ sign: "-", name, target }));
   }
 
   #tag(changes: readonly TagChange[]): void {

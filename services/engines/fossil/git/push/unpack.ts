@@ -125,12 +125,12 @@ function isLong(objects: AllObjects, draft: Draft, tips: readonly string[]): boo
 }
 
 function basesOf(objects: AllObjects, tips: readonly string[]): PushBases {
-  const bases: Record<string, readonly string[]> = {};
-  for (const tip of tips.slice(0, MAX_BASES.tips)) {
-    if (objects.kindOf(bytesOfName(tip)) !== "commit") continue;
-    bases[tip] = new NewHistory(objects, [tip]).bases(bytesOfName(tip)).slice(0, MAX_BASES.each);
-  }
-  return bases;
+  const commits = tips.slice(0, MAX_BASES.tips)
+    .filter((tip) => objects.kindOf(bytesOfName(tip)) === "commit");
+  const history = new NewHistory(objects, commits);
+  return Object.fromEntries(
+    commits.map((tip) => [tip, history.bases(bytesOfName(tip)).slice(0, MAX_BASES.each)]),
+  );
 }
 
 /** What a delta waits for: the key of a name, or the number of an entry. */
