@@ -128,10 +128,11 @@ export class FetchAnswers {
   }
 }
 
+/** Git ends these lines with no newline, and libgit2 takes none. */
 function shallowLines({ shallow, unshallow }: NegotiationAnswer): Uint8Array<ArrayBuffer>[] {
   return [
-    ...shallow.map((name) => textPacket(`shallow ${name}\n`)),
-    ...unshallow.map((name) => textPacket(`unshallow ${name}\n`)),
+    ...shallow.map((name) => textPacket(`shallow ${name}`)),
+    ...unshallow.map((name) => textPacket(`unshallow ${name}`)),
   ];
 }
 

@@ -29,10 +29,10 @@ async function caddy({ folder, port, api, webSocket }: Placed): Promise<Deno.Com
   });
 }
 
-const peers = ["caddy", "fossil", "openssl"].map(peer);
+const peers = ["caddy", "fossil", "git", "openssl"].map(peer);
 
 Deno.test(
-  "streams, WebSockets, fossil and addresses pass through Caddy, and tokens stay out of its log",
+  "streams, WebSockets, fossil, git and addresses pass through Caddy, and tokens stay out of its log",
   {
     ignore: peers.some(({ ignore }) => ignore),
   },

@@ -36,10 +36,10 @@ async function nginx({ folder, port, api, webSocket }: Placed): Promise<Deno.Com
   });
 }
 
-const peers = ["nginx", "fossil", "openssl"].map(peer);
+const peers = ["nginx", "fossil", "git", "openssl"].map(peer);
 
 Deno.test(
-  "streams, WebSockets, fossil and addresses pass through nginx, and tokens stay out of its logs",
+  "streams, WebSockets, fossil, git and addresses pass through nginx, and tokens stay out of its logs",
   {
     ignore: peers.some(({ ignore }) => ignore),
   },

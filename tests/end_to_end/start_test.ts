@@ -303,6 +303,7 @@ Deno.test("muster's own environment variables cause no warning", async () => {
       MUSTER_BENCH_BEFORE: "/nowhere",
       MUSTER_BENCH_ERGO: "/nowhere",
       MUSTER_BENCH_SCUTTLEBOT: "/nowhere",
+      MUSTER_GIT_CLIENTS: "/nowhere",
       MUSTER_MCP_CLIENTS: "/nowhere",
       MUSTER_NEWER_FOSSIL: "fossil",
       MUSTER_PEERS: "required",

@@ -23,13 +23,17 @@
  * random, through `fossil`, a newer `fossil` and the API. All clones must end equal and sound. So often
  * with so many seeds.
  *
+ * `deno task soak doors [OPERATIONS] [SEEDS] [SEED]`: the same through `git`, `fossil` and the API: fresh
+ * clones of both kinds must agree at every commit, and no hash that was ever shown may go.
+ *
  * `deno task soak stalls [CHARACTERS]`: long runs of each character in each field, argument, line of IRC
  * and card of a push: none may keep a quiet channel waiting for 100 ms.
  *
- * The first two, `cluster` and `clones` need `fossil`.
+ * The first two, `cluster`, `clones` and `doors` need `fossil`; `doors` needs `git`, too.
  */
 import { cloneAtRandom } from "./clones.ts";
 import { disturb, type Part, PARTS } from "./cluster/chaos.ts";
+import { workAtBothDoors } from "./doors/work.ts";
 import { live, type Measured, type Sample, typical } from "./days.ts";
 import { deliver } from "./inboxes.ts";
 import { soak } from "./kills.ts";
@@ -48,6 +52,7 @@ if (first === "kills") await kill(kills, seed);
 else if (first === "inboxes") await killReaders(kills, seed);
 else if (first === "questions") await killAskers(kills, seed);
 else if (first === "clones") await changeClones();
+else if (first === "doors") await useDoors();
 else if (first === "team") await playTeam(numbers[0] ?? 10, false);
 else if (first === "team-network") await playTeam(numbers[0] ?? 10, true);
 else if (first === "cluster") await disturbNodes();
@@ -124,6 +129,16 @@ async function changeClones(): Promise<void> {
     const { done, artifacts } = await cloneAtRandom(operations, seed);
     const counts = [...done].sort().map(([name, count]) => `${count} ${name}`);
     say(`${artifacts} artifacts in each clone, all sound; ${counts.join(", ")}`);
+  }
+}
+
+async function useDoors(): Promise<void> {
+  const [operations = 400, seeds = 10, start = Date.now() % 2 ** 31] = numbers;
+  for (let seed = start; seed < start + seeds; seed++) {
+    say(`seed ${seed}`);
+    const { done, commits, objects } = await workAtBothDoors(operations, seed);
+    const counts = [...done].sort().map(([name, count]) => `${count} ${name}`);
+    say(`${commits} commits equal in both clones, ${objects} hashes kept; ${counts.join(", ")}`);
   }
 }
 

@@ -16,6 +16,7 @@ const INSTALL: ReadonlyMap<string, string> = new Map([
   ["fossil", "apt-get install fossil"],
   ["mcp clients", 'export MUSTER_MCP_CLIENTS="$(scripts/mcp_clients)"'],
   ["git", "apt-get install git"],
+  ["git clients", 'export MUSTER_GIT_CLIENTS="$(scripts/git_clients)"'],
   ["inspircd", "apt-get install inspircd"],
   ["irssi", "apt-get install irssi"],
   ["man", "apt-get install man-db"],
@@ -71,6 +72,11 @@ export function mcpClients(): string {
   return Deno.env.get("MUSTER_MCP_CLIENTS") ?? "";
 }
 
+/** The folder of foreign clients of Git that `scripts/git_clients` made; otherwise empty. */
+export function gitClients(): string {
+  return Deno.env.get("MUSTER_GIT_CLIENTS") ?? "";
+}
+
 /** Path of a Python with the packages `openai` and `litellm`; otherwise empty. */
 export function pythonClients(): string {
   return Deno.env.get("MUSTER_PYTHON_CLIENTS") ?? "";
@@ -92,6 +98,7 @@ export function postgresPrograms(): string {
 function isInstalled(program: string): boolean {
   if (program === "postgres" && postgresPrograms() !== "") return true;
   if (program === "python clients") return isFile(pythonClients());
+  if (program === "git clients") return isFile(`${gitClients()}/complete`);
   if (program === "mcp clients") return isFile(`${mcpClients()}/complete`);
   if (program === "postgres server") return postgresServer() !== "";
   if (program === "newer fossil") return isFile(newerFossil());

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { call, registerAgent } from "./api.ts";
 import { makeCertificate } from "./certificate.ts";
 import { freePort } from "./free_port.ts";
+import { GitClient } from "./git_client.ts";
+import { commit } from "./git_pushes.ts";
 import { type Program, startProgram } from "./program.ts";
 import { withFolder } from "./temporary.ts";
 import { WAIT_LIMIT, within } from "./until.ts";
@@ -98,7 +100,9 @@ export async function checkProxy(proxied: Proxied): Promise<void> {
   await checkAddresses(proxied);
   await checkStream(proxied);
   await checkWebSocket(proxied);
-  await checkFossil(proxied);
+  const account = await makeProject(proxied);
+  await checkFossil(proxied, account);
+  await checkGit(proxied, account);
 }
 
 /** Requests reach muster with the address of the client, which cannot pretend to be another. */
@@ -153,8 +157,8 @@ async function checkWebSocket({ url, cert }: Proxied): Promise<void> {
   await closed;
 }
 
-/** The `fossil` program clones a project, and pushes a file longer than most proxies' bounds. */
-async function checkFossil({ url, program, folder }: Proxied): Promise<void> {
+/** Makes the project `demo`; returns the credential of a member, as a URL has it. */
+async function makeProject({ program }: Proxied): Promise<string> {
   await registerAgent(program, "builder");
   await expect(call(program, "POST", "/v1/projects", { slug: "demo" }), 201);
   const member = "/v1/projects/demo/members/builder";
@@ -167,7 +171,12 @@ async function checkFossil({ url, program, folder }: Proxied): Promise<void> {
     }),
     201,
   );
-  const remote = `${url.replace("//", `//builder:${issued["token"]}@`)}/projects/demo/fossil`;
+  return `builder:${issued["token"]}`;
+}
+
+/** The `fossil` program clones a project, and pushes a file longer than most proxies' bounds. */
+async function checkFossil({ url, program, folder }: Proxied, account: string): Promise<void> {
+  const remote = `${url.replace("//", `//${account}@`)}/projects/demo/fossil`;
   await Deno.mkdir(join(folder, "work"));
   const bytes = crypto.getRandomValues(new Uint8Array(60_000));
   await Deno.writeFile(
@@ -193,6 +202,38 @@ async function checkFossil({ url, program, folder }: Proxied): Promise<void> {
     200,
   );
   assert.match(JSON.stringify(timeline), /Add a long file/);
+}
+
+/**
+ * `git` clones, pushes a long file in chunks, and fetches with a compressed request, in both versions
+ * of HTTP.
+ */
+async function checkGit({ url, folder }: Proxied, account: string): Promise<void> {
+  using client = new GitClient();
+  const remote = `${url.replace("//", `//${account}@`)}/projects/demo.git`;
+  for (const version of ["HTTP/1.1", "HTTP/2"]) {
+    const settings = [
+      ["http.sslCAInfo", join(folder, "tls.crt")],
+      ["http.version", version],
+      // A longer body has no declared length.
+      ["http.postBuffer", "65536"],
+    ] as const;
+    const used = settings.flatMap(([name, value]) => ["--config", `${name}=${value}`]);
+    const [one, other] = [await client.clone(remote, ...used), await client.clone(remote, ...used)];
+    const long = new Uint8Array(3_000_000);
+    for (let at = 0; at < long.length; at += 50_000) {
+      crypto.getRandomValues(long.subarray(at, at + 50_000));
+    }
+    await commit(one, { "long.bin": long });
+    await one.git("push", "--quiet", "origin", "trunk");
+    // So many commits that a client names in a compressed request what it has.
+    for (let count = 0; count < 40; count++) {
+      await other.git("commit", "--quiet", "--allow-empty", "--message", `${count}`);
+    }
+    await other.git("fetch", "--quiet");
+    await other.check();
+    assert.equal(await other.git("rev-parse", "origin/trunk"), await one.git("rev-parse", "HEAD"));
+  }
 }
 
 async function expect(asked: Promise<Response>, status: number): Promise<Record<string, unknown>> {

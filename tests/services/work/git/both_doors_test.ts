@@ -122,3 +122,21 @@ bothTest("tags of tags, trees and files survive fossil clone and rebuild", async
   companion.close();
   assert.deepEqual(Object.fromEntries(found), Object.fromEntries(commands));
 });
+
+bothTest("a fork takes no reference away from what fossil pushed before it", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const clone = await test.clone();
+  await commit(clone, { "b.txt": "git\n" });
+  await clone.git("push", "--quiet", "origin", "trunk");
+  const fossil = new FossilClient(test);
+  const folder = await fossil.open("trunk");
+  await commitFiles(test, { "a.txt": "first\n" });
+  await clone.git("fetch", "--quiet");
+  const tip = await clone.git("rev-parse", "origin/trunk");
+  await Deno.writeTextFile(join(folder, "a.txt"), "fork\n");
+  await fossil.run(folder, "settings", "autosync", "off");
+  await fossil.run(folder, "commit", "-m", "A fork", "--no-warnings", "--allow-fork");
+  await fossil.run(folder, "push");
+  const fresh = await test.clone();
+  assert.equal(await fresh.git("rev-parse", "HEAD"), tip);
+});

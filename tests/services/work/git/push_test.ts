@@ -70,3 +70,14 @@ gitTest("who may only read cannot push", async (test) => {
   const guest = await clone.run("push", "origin", "HEAD");
   assert.match(guest.stderr, /could not read Username|Authentication failed/);
 });
+
+gitTest("a folder that becomes what it was first is sent with its files", async (test) => {
+  const clone = await test.clone();
+  await clone.git("checkout", "--quiet", "-b", "main");
+  await commit(clone, { "src/a.txt": "1\n", "b.txt": "b\n" });
+  await commit(clone, { "src/c.txt": "c\n" });
+  await clone.git("rm", "--quiet", "src/c.txt");
+  await commit(clone, { "b.txt": "2\n" });
+  await clone.git("push", "--quiet", "origin", "main");
+  await requireSame(test, clone, "refs/heads");
+});

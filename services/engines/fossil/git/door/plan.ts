@@ -87,6 +87,8 @@ class Selection {
   readonly #had: Uint8Array;
   readonly #filter: ObjectFilter;
   readonly #trees: Uint8Array;
+  /** Trees with all that is below them. A commit may have a tree of an older one without its files. */
+  readonly #walked: Uint8Array;
   readonly #files: Uint8Array;
   #treeCount = 0;
   #fileCount = 0;
@@ -105,6 +107,7 @@ class Selection {
     this.#filter = options.filter;
     const { db } = companion;
     this.#trees = new Uint8Array((db.value<number | null>("SELECT max(id) FROM tree") ?? 0) + 1);
+    this.#walked = new Uint8Array(this.#trees.length);
     this.#files = new Uint8Array((db.value<number | null>("SELECT max(rid) FROM file") ?? 0) + 1);
   }
 
@@ -142,7 +145,8 @@ class Selection {
     trees.walk(root, (id, depth) => {
       if (depth >= treeDepth) return false;
       // At every depth the same is below it, unless the filter cuts it.
-      const isNew = this.#trees[id] !== 1;
+      const isNew = this.#walked[id] !== 1;
+      this.#walked[id] = 1;
       this.#takeTree(id);
       return isNew || treeDepth < Infinity;
     }, ({ mode, object }, depth) => {

@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import type { Control } from "../../artifact/mod.ts";
 import { encodeUtf8, fromJulianDay, joinBytes } from "../../codec/mod.ts";
-import type { Database } from "../../content/mod.ts";
+import { type Database, TAG } from "../../content/mod.ts";
 import { TextMap } from "../../text/mod.ts";
 import { hexOf } from "../../../git/mod.ts";
 import { objectOf } from "../commit.ts";
@@ -43,8 +43,9 @@ export interface CurrentRef {
 
 /**
  * The references now. A branch is where its last move has put it, or where check-ins have taken it
- * since: to its newest open leaf that descends from there. Without a move it is its newest open leaf.
- * A tag that is not of a commit is where its last move has put it. Makes the objects of annotated tags. Needs `read`, and a transaction of the companion.
+ * since: to an open leaf that descends from there, of several the one whose line came first. Without a
+ * move it is its newest open leaf. A tag that is not of a commit is where its last move has put it.
+ * Makes the objects of annotated tags. Needs `read`, and a transaction of the companion.
  */
 export function currentRefs(sources: ListedParts): {
   readonly head: string;
@@ -55,6 +56,7 @@ export function currentRefs(sources: ListedParts): {
   const isNew = isEmpty(sources);
   const commits = new TextMap<number>();
   const listed = new TextMap<ListedTarget>();
+  const branches = plan.branches();
   for (const { ref, rid } of isNew ? [] : plan.refs()) commits.set(ref, graph.idOf(rid));
   const moves = "SELECT ref, rid FROM move WHERE rid>0";
   for (const { ref, rid } of db.rows<{ ref: string; rid: number }>(moves)) {
@@ -64,13 +66,13 @@ export function currentRefs(sources: ListedParts): {
       if (target !== null) listed.set(ref, target);
       continue;
     }
-    const leaf = plan.leavesOf(ref).map((row) => graph.idOf(row))
-      .find((id) => id !== 0 && graph.isAncestor(tip, id));
+    const leaves = plan.leavesOf(ref).map((row) => graph.idOf(row))
+      .filter((id) => id !== 0 && graph.isAncestor(tip, id));
+    const leaf = firstOf(leaves, branches.get(ref) ?? "", sources);
     if (leaf === undefined && plan.isClosed(ref, rid)) commits.delete(ref);
     else commits.set(ref, leaf ?? tip);
   }
   const refs = new TextMap<CurrentRef>();
-  const branches = plan.branches();
   for (const [name, id] of commits) {
     if (id === 0) continue;
     refs.set(name, { name, object: nameOf(id), peeled: null, branch: branches.get(name) ?? "" });
@@ -87,6 +89,47 @@ export function currentRefs(sources: ListedParts): {
     Buffer.compare(Buffer.from(left.name), Buffer.from(right.name))
   );
   return { head: plan.main, refs: sorted };
+}
+
+/** Of the open leaves of a branch, the one whose line came first, so that a later fork takes nothing away. */
+function firstOf(
+  leaves: readonly number[],
+  branch: string,
+  sources: Pick<ListedParts, "graph" | "repository">,
+): number | undefined {
+  const arrival = (leaf: number, other: number) => arrivalOf(leaf, { other, branch, ...sources });
+  return leaves.slice(1).reduce(
+    (first, leaf) => arrival(leaf, first!) < arrival(first!, leaf) ? leaf : first,
+    leaves[0],
+  );
+}
+
+/** When the line of a leaf came that another leaf does not have: the number of what brought it. */
+function arrivalOf(
+  leaf: number,
+  { other, branch, graph, repository: { db } }: Pick<ListedParts, "graph" | "repository"> & {
+    readonly other: number;
+    readonly branch: string;
+  },
+): number {
+  const [own, others] = [leaf, other].map((id) => {
+    const marks = graph.marks();
+    marks[id] = 1;
+    return graph.markAncestors(marks);
+  });
+  let earliest = Infinity;
+  for (let id = 1; id <= leaf; id++) {
+    if (own![id] === 0 || others![id] === 1) continue;
+    if (!graph.parents(id).some((parent) => others![parent] === 1)) continue;
+    const arrival = db.value<number>(
+      `SELECT rcvid FROM blob WHERE rid=? AND EXISTS(SELECT 1 FROM tagxref
+        WHERE tagxref.rid=blob.rid AND tagid=${TAG.branch} AND tagtype>0 AND value=?)`,
+      graph.ridOf(id),
+      branch,
+    );
+    earliest = Math.min(earliest, arrival ?? Infinity);
+  }
+  return earliest;
 }
 
 /** Whether there is nothing, or only the first check-in of a new repository, which has no files. */
