@@ -310,11 +310,6 @@ export const BAD_COMMITS: readonly HostilePush[] = [
     `tree ${tree.hex}\nparent ${tree.hex}\n${SIGNED}\nx\n`,
     /a commit is expected/,
   ),
-  ofCommit(
-    "a parent twice",
-    `tree ${tree.hex}\nparent ${ABSENT}\nparent ${ABSENT}\n${SIGNED}\nx\n`,
-    /names a parent twice/,
-  ),
   ofCommit("no author", `tree ${tree.hex}\ncommitter ${PERSON}\n\nx\n`, /has no author/),
   ofCommit("no committer", `tree ${tree.hex}\nauthor ${PERSON}\n\nx\n`, /no committer/),
   ofCommit(

@@ -41,12 +41,19 @@ export function rawObject(kind: ObjectKind, content: Uint8Array): RawObject {
 export const rawBlob = (text: string | Uint8Array) =>
   rawObject("blob", typeof text === "string" ? Buffer.from(text) : text);
 
-/** A tree with its entries in the order in which they are given. */
-export function rawTree(entries: readonly (readonly [name: string, mode: number, RawObject])[]) {
+/**
+ * A tree with its entries in the order in which they are given.
+ *
+ * @param zeros before each mode
+ */
+export function rawTree(
+  entries: readonly (readonly [name: string, mode: number, RawObject])[],
+  zeros = 0,
+) {
   return rawObject(
     "tree",
     formatTree(
-      entries.map(([name, mode, { name: object }]): TreeEntry => ({ name, mode, object })),
+      entries.map(([name, mode, { name: object }]): TreeEntry => ({ name, mode, zeros, object })),
     ),
   );
 }
@@ -77,6 +84,47 @@ export function rawTag(of: RawObject, name: string, tail: string | Uint8Array): 
   const type = "kind" in of.form ? of.form.kind : "blob";
   const head = `object ${of.hex}\ntype ${type}\ntag ${name}\n`;
   return rawObject("tag", Buffer.concat([Buffer.from(head), Buffer.from(tail)]));
+}
+
+/** References with tags of everything, and all their objects. */
+export function oddTags(): {
+  readonly refs: Readonly<Record<string, RawObject>>;
+  readonly objects: readonly RawObject[];
+} {
+  const [file, folder, module] = [0o100644, 0o40000, 0o160000];
+  const [blob, alone, below] = ["1\n", "alone\n", "P x\n"].map(rawBlob);
+  const tree = rawTree([["a", file, blob!]]);
+  const inner = rawTree([["x", file, below!]], 1);
+  const outer = rawTree([["a", file, blob!], ["d", folder, inner], ["e", folder, inner], [
+    "f",
+    folder,
+    rawTree([]),
+  ], ["m", module, blob!]]);
+  const one = rawCommit(tree);
+  const tail = "tagger A <a@b> 5 +0000\n\nx\n";
+  const plain = rawTag(one, "plain", tail);
+  const nested = rawTag(plain, "nested", tail);
+  const more = rawTag(nested, "other-name", Buffer.from("\n\xff", "latin1"));
+  const ofTree = rawTag(outer, "of-tree", tail);
+  const ofBlob = rawTag(alone!, "of-blob", tail);
+  const ofTagOfTree = rawTag(ofTree, "of-tag-of-tree", tail);
+  const refs: Record<string, RawObject> = {
+    "refs/heads/main": one,
+    "refs/tags/plain": plain,
+    "refs/tags/nested": nested,
+    "refs/tags/more": more,
+    "refs/tags/tree": outer,
+    "refs/tags/known-tree": tree,
+    "refs/tags/empty-tree": rawTree([]),
+    "refs/tags/blob": alone!,
+    "refs/tags/known-blob": blob!,
+    "refs/tags/of-tree": ofTree,
+    "refs/tags/of-blob": ofBlob,
+    "refs/tags/of-tag-of-tree": ofTagOfTree,
+    "refs/tags/main": ofBlob,
+  };
+  const objects = [blob!, alone!, below!, tree, inner, outer, rawTree([]), one];
+  return { refs, objects: [...objects, plain, nested, more, ofTree, ofBlob, ofTagOfTree] };
 }
 
 /** A delta that inserts all of a content. */

@@ -50,6 +50,8 @@ export interface TreeEntry {
   /** Bytes as `latin1`: one character each, for names need not be UTF-8. */
   readonly name: string;
   readonly mode: number;
+  /** Zeros before the mode, which old programs wrote; absent for none. */
+  readonly zeros?: number;
   /** The name of the object, in bytes. */
   readonly object: Uint8Array;
 }
@@ -64,9 +66,21 @@ function sortKey({ name, mode }: TreeEntry): string {
   return mode === MODE.folder ? `${name}/` : name;
 }
 
+/** The mode of an entry in its digits. */
+export function formatMode({ mode, zeros = 0 }: Pick<TreeEntry, "mode" | "zeros">): string {
+  return "0".repeat(zeros) + mode.toString(8);
+}
+
+/** Reads what {@link formatMode} wrote. */
+export function parseMode(digits: string): Pick<TreeEntry, "mode" | "zeros"> {
+  const mode = Number.parseInt(digits, 8);
+  const zeros = digits.length - mode.toString(8).length;
+  return zeros === 0 ? { mode } : { mode, zeros };
+}
+
 /** The bytes of a tree. Its entries are in order. */
 export function formatTree(entries: readonly TreeEntry[]): Uint8Array<ArrayBuffer> {
-  const heads = entries.map(({ mode, name }) => `${mode.toString(8)} ${name}\0`);
+  const heads = entries.map((entry) => `${formatMode(entry)} ${entry.name}\0`);
   const length = heads.reduce((sum, head) => sum + head.length + NAME_BYTES, 0);
   const tree = new Uint8Array(length);
   const buffer = Buffer.from(tree.buffer);
@@ -96,7 +110,7 @@ export function parseTree(content: Uint8Array): TreeEntry[] {
     at = end + 1 + NAME_BYTES;
     entries.push({
       name: buffer.toString("latin1", space + 1, end),
-      mode: Number.parseInt(digits, 8),
+      ...parseMode(digits),
       object: content.subarray(end + 1, at),
     });
   }

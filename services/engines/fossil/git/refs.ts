@@ -225,7 +225,8 @@ export class NamePlan {
   /** References without their own check-in. */
   #planOthers(): void {
     const rows = this.#repository.db.rows<{ rid: number; value: string | null }>(
-      "SELECT rid, value FROM tagxref JOIN tag USING(tagid) WHERE tagname=? AND tagtype>0",
+      `SELECT rid, value FROM tagxref JOIN tag USING(tagid) JOIN event ON objid=rid AND type='ci'
+        WHERE tagname=? AND tagtype>0`,
       REFS_PROPERTY,
     );
     const latest = new TextMap<

@@ -14,6 +14,8 @@ export interface TreeFile {
   readonly origin: string | null;
   /** The mode in Git of what Fossil cannot hold as it is; null for any other file. */
   readonly beyond: number | null;
+  /** Zeros before that mode; absent for none. */
+  readonly zeros?: number;
 }
 
 /** Files by path. */
@@ -231,11 +233,12 @@ export function isFossilPath(path: string): boolean {
 /** What a tree has and its parent does not, or the other way, and Fossil cannot hold. */
 export function overlayOf(tree: GitTree, parent: GitTree): OverlayEntry[] {
   const entries: OverlayEntry[] = [];
-  for (const [path, { hash, mode, beyond }] of tree) {
+  for (const [path, { hash, mode, beyond, zeros = 0 }] of tree) {
     const before = parent.get(path);
     if (beyond === null && (before?.beyond ?? null) === null) continue;
-    if (before !== undefined && before.hash === hash && before.beyond === beyond) continue;
-    entries.push({ path, mode: beyond ?? GIT_MODES[mode], object: hash });
+    const isSame = before?.hash === hash && before.beyond === beyond;
+    if (isSame && (before.zeros ?? 0) === zeros) continue;
+    entries.push({ path, mode: beyond ?? GIT_MODES[mode], zeros, object: hash });
   }
   for (const [path, { beyond }] of parent) {
     if (beyond !== null && !tree.has(path)) entries.push({ path, mode: 0, object: "" });

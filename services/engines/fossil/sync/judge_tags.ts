@@ -198,6 +198,8 @@ export class TagJudge {
     const { tag: { name, sign }, subject, target, isSelf, before } = change;
     const rid = this.#repository.store.ridOf(target);
     if (isSelf && !this.#branches.isCheckin(rid)) return;
+    // The list of what a tag of Git names is no check-in.
+    if (name === OF_GIT && this.#rules.isFromGit === true) return;
     this.#requireTarget(rid, target, subject);
     if (name.startsWith(SYMBOLIC)) return this.#judgeName(change, rid);
     if (isSelf) return;

@@ -1,4 +1,7 @@
 /** A project has two doors: what comes through one is seen through the other. */
+import { Reader, Repository } from "../../../../services/engines/fossil/mod.ts";
+import { GitCompanion } from "../../../../services/engines/fossil/git/door/mod.ts";
+import { oddTags, pushRaw, rawPack } from "../../../support/raw_pushes.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { peer } from "../../../support/peers.ts";
@@ -99,6 +102,25 @@ bothTest("a fork that fossil pushes takes no reference away", async (test) => {
   await fossil.run(folder, "push");
   const fresh = await test.clone();
   assert.equal((await fresh.git("rev-parse", "HEAD")).trim(), tip);
+});
+
+bothTest("tags of tags, trees and files survive fossil clone and rebuild", async (test) => {
+  const { refs, objects } = oddTags();
+  const commands = Object.entries(refs).map(([ref, { hex }]) => [ref, hex] as const);
+  assert.doesNotMatch(await pushRaw(test, commands, rawPack(objects)), /ng |unpack [^o]/);
+  const fossil = new FossilClient(test);
+  const folder = await fossil.open("main");
+  await fossil.run(folder, "rebuild");
+  assert.match(await fossil.run(folder, "test-integrity"), / 0 errors/);
+  using repository = Repository.open(test.client.path("clone.fossil"));
+  const companion = GitCompanion.open(
+    test.client.path("clone.objects"),
+    new Reader(repository),
+  );
+  companion.update();
+  const found = companion.advertisement().refs.map(({ ref, object }) => [ref, object]);
+  companion.close();
+  assert.deepEqual(Object.fromEntries(found), Object.fromEntries(commands));
 });
 
 bothTest("a fork takes no reference away from what fossil pushed before it", async (test) => {

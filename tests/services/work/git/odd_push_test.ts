@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { gitTest, requireSame } from "../../../support/git_pushes.ts";
 import {
+  oddTags,
   pushRaw,
   rawBlob,
   rawCommit,
@@ -25,7 +26,7 @@ async function requireKept(
   const commands = Object.entries(refs).map(([ref, { hex }]) => [ref, hex] as const);
   const answer = await pushRaw(test, commands, rawPack(objects));
   assert.doesNotMatch(answer, /ng |unpack [^o]/, answer);
-  const folder = test.client.path("mirror");
+  const folder = test.client.path(`mirror-${crypto.randomUUID()}`);
   // Git's own check finds much of this odd.
   await test.client.git(["clone", "--quiet", "--mirror", test.url, folder]);
   const expected = Object.entries(refs).map(([ref, { hex }]) => `${hex} ${ref}`).sort();
@@ -76,6 +77,46 @@ gitTest("odd trees are kept, and their changes", async (test) => {
   }
   const objects = [one, two, empty, full, ...trees.filter((tree) => tree !== empty), ...commits];
   await requireKept(test, { "refs/heads/main": commits.at(-1)! }, objects);
+});
+
+gitTest("zeros before modes are kept, and their changes", async (test) => {
+  const [one, two] = [rawBlob("1\n"), rawBlob("2\n")];
+  const empty = rawTree([]);
+  const padded = (...entries: Parameters<typeof rawTree>[0]) => rawTree(entries, 1);
+  const [inner, outer] = [rawTree([["x", FILE, one]]), padded(["x", FILE, one])];
+  const more = rawTree([["x", FILE, one], ["y", FILE, two]]);
+  const trees = [
+    padded(["a", FILE, one], ["d", FOLDER, outer], ["e", FOLDER, empty]),
+    rawTree([["a", FILE, one], ["d", FOLDER, outer], ["e", FOLDER, empty]]),
+    padded(["a", FILE, two], ["d", FOLDER, inner], ["e", FOLDER, inner]),
+    padded(["a", FOLDER, inner], ["d", FOLDER, more], ["e", FILE, one]),
+    rawTree([["a", FOLDER, more], ["d", FILE, one], ["e", FOLDER, outer]]),
+    padded(["a", FOLDER, rawTree([["deep", FOLDER, outer]])], ["l", 0o120000, one]),
+    padded(["a", FOLDER, padded(["deep", FOLDER, inner])], ["l", 0o120000, two]),
+    rawTree([["a", FOLDER, padded(["deep", FOLDER, inner], ["m", MODULE, two])]]),
+    inner,
+  ];
+  const below = [
+    rawTree([["deep", FOLDER, outer]]),
+    padded(["deep", FOLDER, inner]),
+    padded(["deep", FOLDER, inner], ["m", MODULE, two]),
+  ];
+  const commits: RawObject[] = [];
+  for (const tree of trees) {
+    commits.push(rawCommit(tree, { parents: commits.slice(-1).map(({ hex }) => hex) }));
+  }
+  const whole = [one, two, empty, inner, outer, more, ...trees.slice(0, -1), ...below, ...commits];
+  await requireKept(test, { "refs/heads/main": commits.at(-1)! }, whole);
+});
+
+gitTest("a commit whose parents are the same one is kept", async (test) => {
+  const blob = rawBlob("1\n");
+  const tree = rawTree([["a", FILE, blob]]);
+  const one = rawCommit(tree);
+  const side = rawCommit(tree, { parents: [one.hex], message: "side\n" });
+  const two = rawCommit(tree, { parents: [one.hex, one.hex] });
+  const three = rawCommit(tree, { parents: [two.hex, side.hex, side.hex, two.hex] });
+  await requireKept(test, { "refs/heads/main": three }, [blob, tree, one, side, two, three]);
 });
 
 gitTest("odd commits are kept", async (test) => {
@@ -139,4 +180,55 @@ gitTest("odd tags and branches are kept", async (test) => {
   };
   for (const [name, object] of Object.entries(tags)) refs[`refs/tags/${name}`] = object;
   await requireKept(test, refs, [blob, tree, one, two, side, ...Object.values(tags)]);
+});
+
+gitTest("tags of tags, trees and files are kept", async (test) => {
+  const { refs, objects } = oddTags();
+  await requireKept(test, refs, objects);
+  // The next clone gets the kept pack, and a pull what is new.
+  const folder = test.client.path("second");
+  await test.client.git(["clone", "--quiet", "--mirror", test.url, folder]);
+  await test.client.git(["fsck", "--full"], folder);
+  const shallow = test.client.path("shallow");
+  await test.client.git(["clone", "--quiet", "--depth=1", test.url, shallow]);
+  assert.match(await test.client.git(["tag"], shallow), /^nested$/m);
+  await test.client.git(["fetch", "--quiet", "--tags"], shallow);
+  await test.client.git(["fsck", "--full"], shallow);
+  assert.equal(
+    (await test.client.git(["rev-parse", "of-tag-of-tree^{tree}"], shallow)).trim(),
+    refs["refs/tags/tree"]!.hex,
+  );
+});
+
+gitTest("a tag moves between commits and other objects, and goes", async (test) => {
+  const { refs, objects } = oddTags();
+  await requireKept(test, refs, objects);
+  const ref = "refs/tags/plain";
+  const order = ["of-tree", "blob", "nested", "plain", "tree"].map((name) =>
+    refs[`refs/tags/${name}`]!
+  );
+  let from = refs[ref]!.hex;
+  for (const { hex } of order) {
+    assert.doesNotMatch(await pushRaw(test, [[ref, hex, from]], rawPack([])), /ng |unpack [^o]/);
+    assert.equal((await test.client.git(["ls-remote", test.url, ref])).split("\t")[0], hex);
+    from = hex;
+  }
+  assert.doesNotMatch(await pushRaw(test, [[ref, null, from]], rawPack([])), /ng |unpack [^o]/);
+  assert.equal(await test.client.git(["ls-remote", test.url, ref]), "");
+});
+
+gitTest("tags alone may be the first push", async (test) => {
+  const alone = rawBlob("alone\n");
+  await requireKept(test, { "refs/tags/blob": alone }, [alone]);
+  const commit = rawCommit(rawTree([]));
+  await requireKept(test, { "refs/heads/main": commit }, [rawTree([]), commit]);
+});
+
+gitTest("too many tags of tags are refused with a sentence", async (test) => {
+  const one = rawCommit(rawTree([]));
+  const tags = [rawTag(one, "t", "\n")];
+  for (let count = 1; count < 20; count++) tags.push(rawTag(tags.at(-1)!, "t", "\n"));
+  const commands = [["refs/heads/main", one.hex], ["refs/tags/t", tags.at(-1)!.hex]] as const;
+  const answer = await pushRaw(test, commands, rawPack([rawTree([]), one, ...tags]));
+  assert.match(answer, /ng refs\/tags\/t .*tags in a row/);
 });

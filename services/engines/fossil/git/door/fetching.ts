@@ -109,8 +109,10 @@ export function takeKeptPack(
     if (kept === null) return null;
     const { commits, tags } = planCommits(companion, negotiation, request);
     const known = new Set(kept.tags);
+    const { trees, files } = negotiation.wanted;
     const isThere = commits.every((id) => kept.commits[id] === 1) &&
-      tags.every((tag) => known.has(tag));
+      tags.every((tag) => known.has(tag)) &&
+      trees.every((id) => kept.trees[id] === 1) && files.every((rid) => kept.files[rid] === 1);
     const most = kept.commits.reduce((sum, mark) => sum + mark, 0) * MOST;
     if (!isThere || commits.length < most) return null;
     Deno.linkSync(kept.path, target);
@@ -195,7 +197,8 @@ function cloneOf(wants: readonly string[]): FetchRequest {
 function isClone(request: FetchRequest, { wanted, common, shallows }: Negotiation): boolean {
   return request.takesOffsets && isUnfiltered(request) && common.length === 0 &&
     request.depth === null && shallows.before.size === 0 &&
-    wanted.trees.length + wanted.files.length === 0;
+    // What is missing of a partial clone is asked for without commits.
+    (wanted.commits.length > 0 || wanted.trees.length + wanted.files.length === 0);
 }
 
 function isUnfiltered({ filter: { blobBytes, treeDepth } }: FetchRequest): boolean {

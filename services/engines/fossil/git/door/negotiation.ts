@@ -98,22 +98,20 @@ function findWanted({ db, reader }: GitCompanion, names: readonly string[]): Wan
     [KIND.blob]: files,
   };
   const select = "SELECT kind, place FROM object WHERE name=?";
+  const find = (name: Uint8Array) =>
+    db.row<{ kind: keyof typeof lists; place: number }>(select, name);
   for (const name of names) {
-    const found = db.row<{ kind: keyof typeof lists; place: number }>(select, bytesOfName(name));
+    let found = find(bytesOfName(name));
     if (found === undefined) {
       const isShort = reader.repository.db.exists("SELECT 1 FROM shun");
       const reason = isShort ? ": it may have content that was removed from this project" : "";
       throw new FossilError("missing", `not our ref ${name}${reason}`);
     }
-    lists[found.kind].push(found.place);
-    if (found.kind !== KIND.tag) continue;
-    const target = db.value<Uint8Array>("SELECT target FROM tag WHERE id=?", found.place)!;
-    const place = db.value<number>(
-      "SELECT place FROM object WHERE name=? AND kind=?",
-      target,
-      KIND.commit,
-    );
-    if (place !== undefined) commits.push(place);
+    while (found !== undefined) {
+      lists[found.kind].push(found.place);
+      if (found.kind !== KIND.tag) break;
+      found = find(db.value<Uint8Array>("SELECT target FROM tag WHERE id=?", found.place)!);
+    }
   }
   return { commits, tags, trees, files };
 }

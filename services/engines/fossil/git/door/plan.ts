@@ -2,7 +2,7 @@
 import { hexOf, MODE, type ObjectFilter } from "../../../git/mod.ts";
 import type { GitCompanion } from "./companion.ts";
 import type { Negotiation } from "./negotiation.ts";
-import { unpackRows } from "./schema.ts";
+import { KIND, unpackRows } from "./schema.ts";
 
 /** The objects of a pack. */
 export interface PackPlan {
@@ -70,11 +70,13 @@ export function planPack(
   return { ...planned, ...selection.finish() };
 }
 
-/** Rows of the tags that references name, and whose commits are sent. */
+/** Rows of the tags that references name, and of those that these name, if their commits are sent. */
 function tagsOf({ db }: GitCompanion, isSent: (commit: number) => boolean): number[] {
   return db.rows<{ id: number; commit: number }>(
-    `SELECT tag.id, place AS "commit" FROM ref JOIN tag ON tag.name=ref.object
-       JOIN object ON object.name=tag.target`,
+    `WITH RECURSIVE named(id, target, peeled) AS (
+       SELECT tag.id, target, peeled FROM ref JOIN tag ON tag.name=ref.object
+       UNION SELECT tag.id, tag.target, peeled FROM named JOIN tag ON tag.name=named.target)
+     SELECT id, place AS "commit" FROM named JOIN object ON name=peeled AND kind=${KIND.commit}`,
   ).filter(({ commit }) => isSent(commit)).map(({ id }) => id);
 }
 

@@ -1,10 +1,8 @@
 /** The references that clients of Git see. */
 import { Buffer } from "node:buffer";
-import { deflateSync } from "node:zlib";
 import type { Control } from "../../artifact/mod.ts";
 import { encodeUtf8, fromJulianDay, joinBytes } from "../../codec/mod.ts";
 import { type Database, TAG } from "../../content/mod.ts";
-import type { Repository } from "../../repository.ts";
 import { TextMap } from "../../text/mod.ts";
 import { hexOf } from "../../../git/mod.ts";
 import { objectOf } from "../commit.ts";
@@ -12,8 +10,7 @@ import { parseMoves, REFS_PROPERTY } from "../headers.ts";
 import { NoticeLog } from "../notices.ts";
 import { personOf, signatureLine } from "../person.ts";
 import { type GitTagOut, NamePlan } from "../refs.ts";
-import type { CommitGraph } from "./graph.ts";
-import { KIND } from "./schema.ts";
+import { addTag, type ListedParts, type ListedTarget, listedTarget } from "./listed.ts";
 
 const TAGS = "refs/tags/";
 
@@ -44,33 +41,31 @@ export interface CurrentRef {
   readonly branch: string;
 }
 
-export interface RefSources {
-  readonly db: Database;
-  readonly graph: CommitGraph;
-  readonly repository: Repository;
-  /** The name of a commit by its number. */
-  nameOf(id: number): Uint8Array;
-}
-
 /**
  * The references now. A branch is where its last move has put it, or where check-ins have taken it
  * since: to an open leaf that descends from there, of several the one whose line came first. Without a
- * move it is its newest open leaf.
+ * move it is its newest open leaf. A tag that is not of a commit is where its last move has put it.
  * Makes the objects of annotated tags. Needs `read`, and a transaction of the companion.
  */
-export function currentRefs(sources: RefSources): {
+export function currentRefs(sources: ListedParts): {
   readonly head: string;
   readonly refs: readonly CurrentRef[];
 } {
   const { db, graph, repository, nameOf } = sources;
   const plan = new NamePlan(repository, { isServed: true }, new NoticeLog());
-  if (isEmpty(sources)) return { head: plan.main, refs: [] };
+  const isNew = isEmpty(sources);
   const commits = new TextMap<number>();
+  const listed = new TextMap<ListedTarget>();
   const branches = plan.branches();
-  for (const { ref, rid } of plan.refs()) commits.set(ref, graph.idOf(rid));
-  for (const { ref, rid } of db.rows<{ ref: string; rid: number }>("SELECT ref, rid FROM move")) {
+  for (const { ref, rid } of isNew ? [] : plan.refs()) commits.set(ref, graph.idOf(rid));
+  const moves = "SELECT ref, rid FROM move WHERE rid>0";
+  for (const { ref, rid } of db.rows<{ ref: string; rid: number }>(moves)) {
     const tip = graph.idOf(rid);
-    if (tip === 0) continue;
+    if (tip === 0) {
+      const target = ref.startsWith(TAGS) ? listedTarget(sources, rid) : null;
+      if (target !== null) listed.set(ref, target);
+      continue;
+    }
     const leaves = plan.leavesOf(ref).map((row) => graph.idOf(row))
       .filter((id) => id !== 0 && graph.isAncestor(tip, id));
     const leaf = firstOf(leaves, branches.get(ref) ?? "", sources);
@@ -82,13 +77,14 @@ export function currentRefs(sources: RefSources): {
     if (id === 0) continue;
     refs.set(name, { name, object: nameOf(id), peeled: null, branch: branches.get(name) ?? "" });
   }
-  for (const tag of plan.tags()) {
+  for (const tag of isNew ? [] : plan.tags()) {
     const id = graph.idOf(tag.rid);
     if (id === 0) continue;
     const name = TAGS + tag.name;
     const peeled = nameOf(id);
     refs.set(name, { name, object: tagObject(sources, tag, peeled), peeled, branch: "" });
   }
+  for (const [name, target] of listed) refs.set(name, { name, ...target, branch: "" });
   const sorted = [...refs.values()].sort((left, right) =>
     Buffer.compare(Buffer.from(left.name), Buffer.from(right.name))
   );
@@ -99,7 +95,7 @@ export function currentRefs(sources: RefSources): {
 function firstOf(
   leaves: readonly number[],
   branch: string,
-  sources: Pick<RefSources, "graph" | "repository">,
+  sources: Pick<ListedParts, "graph" | "repository">,
 ): number | undefined {
   const arrival = (leaf: number, other: number) => arrivalOf(leaf, { other, branch, ...sources });
   return leaves.slice(1).reduce(
@@ -111,7 +107,7 @@ function firstOf(
 /** When the line of a leaf came that another leaf does not have: the number of what brought it. */
 function arrivalOf(
   leaf: number,
-  { other, branch, graph, repository: { db } }: Pick<RefSources, "graph" | "repository"> & {
+  { other, branch, graph, repository: { db } }: Pick<ListedParts, "graph" | "repository"> & {
     readonly other: number;
     readonly branch: string;
   },
@@ -137,9 +133,11 @@ function arrivalOf(
 }
 
 /** Whether there is nothing, or only the first check-in of a new repository, which has no files. */
-export function isEmpty({ db, graph, repository }: Omit<RefSources, "nameOf">): boolean {
+export function isEmpty(
+  { db, graph, repository }: Pick<ListedParts, "db" | "graph" | "repository">,
+): boolean {
   if (graph.size === 1) return true;
-  if (graph.size > 2 || db.exists("SELECT 1 FROM move WHERE rid>0")) return false;
+  if (graph.size > 2 || hasHead(db)) return false;
   return repository.db.exists(
     `SELECT 1 FROM event WHERE objid=? AND comment='initial empty check-in'
        AND NOT EXISTS(SELECT 1 FROM mlink WHERE mid=objid)`,
@@ -147,9 +145,13 @@ export function isEmpty({ db, graph, repository }: Omit<RefSources, "nameOf">): 
   );
 }
 
+function hasHead(db: Database): boolean {
+  return db.exists("SELECT 1 FROM move WHERE rid>0 AND ref GLOB 'refs/heads/*'");
+}
+
 /** Makes the object of an annotated tag; returns its name. */
 function tagObject(
-  { db, repository }: Pick<RefSources, "db" | "repository">,
+  { db, repository }: Pick<ListedParts, "db" | "repository">,
   tag: GitTagOut,
   target: Uint8Array,
 ): Uint8Array {
@@ -161,16 +163,7 @@ function tagObject(
     : repository.store.require(repository.ridOf(rest));
   const head = encodeUtf8(`object ${hexOf(target)}\ntype commit\n`);
   const object = objectOf("tag", joinBytes([head, behind]));
-  if (!db.exists("SELECT 1 FROM tag WHERE name=?", object.name)) {
-    const id = db.insert(
-      "INSERT INTO tag(name,target,size,data) VALUES(?,?,?,?)",
-      object.name,
-      target,
-      object.content.length,
-      deflateSync(object.content),
-    );
-    db.run("INSERT OR IGNORE INTO object VALUES(?,?,?)", object.name, KIND.tag, id);
-  }
+  addTag(db, object, target);
   return object.name;
 }
 

@@ -25,8 +25,9 @@ export const KIND = { commit: 1, tree: 2, blob: 3, tag: 4 } as const;
  *   first commit that has it: a client with that commit has the tree, and one with its first parent
  *   has the base;
  * - `file`: contents by their rows in the repository, which has them;
- * - `tag`: annotated tags;
- * - `move`: where a control artifact has put a reference last; `rid` is a check-in, 0 for a deletion;
+ * - `tag`: annotated tags, and the names of what they are of;
+ * - `move`: where a control artifact has put a reference last; `rid` is a check-in, or a list of other
+ *   objects, 0 for a deletion;
  * - `kept`: what the pack has that is kept beside the companion: zlib streams of a mark for each row;
  * - `ref`: the references that clients see; `object` and `peeled` are names, `branch` is the branch that
  *   moves it, "" for none.

@@ -27,11 +27,13 @@ const WORTHWHILE = 0.6;
 /** Entries of trees that are kept in memory. */
 const KEPT_ENTRIES = 200_000;
 
-/** What becomes of a path: a file, or nothing. */
+/** What becomes of a path: a file, or nothing; or a folder that keeps what is in it. */
 export interface PathChange {
   readonly path: string;
   /** Null if nothing is there any more. */
-  readonly entry: { readonly mode: number; readonly object: Uint8Array } | null;
+  readonly entry: Omit<TreeEntry, "name"> | null;
+  /** Zeros before the mode of a folder, which otherwise keeps its mode; `entry` does not count then. */
+  readonly zeros?: number;
 }
 
 /** A tree of the companion, with its entries. */
@@ -124,7 +126,7 @@ export class TreeStore {
     changes: readonly PathChange[],
     { origin, touched }: { readonly origin: number; readonly touched: Set<number> },
   ): number {
-    const listed = changes.map(({ path, entry }): Step => ({ path, start: 0, entry }));
+    const listed = changes.map((change): Step => ({ ...change, start: 0 }));
     const maker = new TreeMaker(this, (entries, base) => {
       const tree = this.#put(entries, base, origin);
       touched.add(tree.id);
@@ -136,6 +138,11 @@ export class TreeStore {
       return maker.change(root === 0 ? null : this.get(root), listed)?.id ?? maker.empty().id;
     }
     return root;
+  }
+
+  /** Adds a tree that no commit has yet. Needs a transaction. */
+  add(content: Uint8Array): StoredTree {
+    return this.#put(parseTree(content), null, 0);
   }
 
   /** Stores a tree, unless it is there already. */
@@ -251,21 +258,24 @@ class TreeMaker {
   }
 
   #entry(before: TreeEntry | null, steps: readonly Step[]): TreeEntry | null {
-    const own = steps.findLast((step) => endOf(step) === step.path.length);
+    const here = steps.filter((step) => endOf(step) === step.path.length);
+    const own = here.findLast(({ zeros }) => zeros === undefined);
     const first = steps[0]!;
     const name = bytesOf(first.path.slice(first.start, endOf(first)));
     if (own?.entry) return { name, ...own.entry };
     const below = steps.filter((step) => endOf(step) < step.path.length)
       .map((step) => ({ ...step, start: endOf(step) + 1 }));
     const isFolder = before?.mode === MODE.folder;
+    const told = here.find(({ zeros }) => zeros !== undefined)?.zeros;
+    const zeros = told ?? (isFolder ? before.zeros ?? 0 : 0);
     if (below.length > 0) {
       const base = isFolder ? this.#trees.get(this.#trees.find(before.object)) : null;
       const tree = this.change(base, below);
-      if (tree !== null) return { name, mode: MODE.folder, object: tree.name };
+      if (tree !== null) return { name, mode: MODE.folder, zeros, object: tree.name };
     }
     if (!isFolder) return own === undefined ? before : null;
-    const wasFile = own !== undefined && below.length === 0;
-    return wasFile && !this.#isEmpty(before) ? before : null;
+    const isKept = below.length === 0 && (own === undefined || !this.#isEmpty(before));
+    return isKept ? { ...before, zeros } : null;
   }
 
   #isEmpty({ object }: TreeEntry): boolean {
@@ -330,11 +340,13 @@ function treeDelta(base: readonly TreeEntry[], result: readonly TreeEntry[]): Ui
 function isSame(left: TreeEntry, right: TreeEntry): boolean {
   if (left === right) return true;
   return left.name === right.name && left.mode === right.mode &&
+    (left.zeros ?? 0) === (right.zeros ?? 0) &&
     Buffer.compare(left.object, right.object) === 0;
 }
 
 /** Bytes of entries in a tree. */
 function lengthOf(entries: readonly TreeEntry[]): number {
-  const digits = (mode: number) => mode >= 0o100000 ? 6 : mode.toString(8).length;
-  return entries.reduce((sum, { name, mode }) => sum + digits(mode) + name.length + 22, 0);
+  const digits = ({ mode, zeros = 0 }: TreeEntry) =>
+    zeros + (mode >= 0o100000 ? 6 : mode.toString(8).length);
+  return entries.reduce((sum, entry) => sum + digits(entry) + entry.name.length + 22, 0);
 }

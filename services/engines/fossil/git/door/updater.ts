@@ -334,15 +334,18 @@ export class CompanionUpdater {
   /** What a check-in says that Fossil cannot hold. It comes last: it may be about a file's mode. */
   #overlaid(head: CheckinHead, blobs: Set<number>): PathChange[] {
     const { store } = this.#parts.reader.repository;
-    return parseOverlay(ownProperty(head, TREE_PROPERTY)).map(({ path, mode, object }) => {
-      if (mode === 0) return { path, entry: null };
-      if (mode === MODE.submodule || mode === MODE.folder) {
-        return { path, entry: { mode, object: bytesOfName(object) } };
-      }
-      const rid = store.ridOf(object);
-      blobs.add(rid);
-      return { path, entry: { mode, object: this.#fileName(rid) } };
-    });
+    return parseOverlay(ownProperty(head, TREE_PROPERTY)).map(
+      ({ path, mode, zeros = 0, object }) => {
+        if (mode === 0) return { path, entry: null };
+        if (object === "") return { path, entry: null, zeros };
+        if (mode === MODE.submodule || mode === MODE.folder) {
+          return { path, entry: { mode, zeros, object: bytesOfName(object) } };
+        }
+        const rid = store.ridOf(object);
+        blobs.add(rid);
+        return { path, entry: { mode, zeros, object: this.#fileName(rid) } };
+      },
+    );
   }
 
   /** As {@link #changes}, from the files of both check-ins. */
@@ -387,6 +390,15 @@ export class CompanionUpdater {
     return this.#addFile(rid, content);
   }
 
+  #fileNameIfHere(rid: number): Uint8Array | null {
+    try {
+      return this.#fileName(rid);
+    } catch (error) {
+      if (error instanceof ContentMissing) return null;
+      throw error;
+    }
+  }
+
   /** Whether an artifact is neither private nor shunned. */
   #isServed(rid: number): boolean {
     const { store } = this.#parts.reader.repository;
@@ -429,7 +441,7 @@ export class CompanionUpdater {
    */
   #moveBranches(added: ReadonlyMap<number, CheckinHead> | null): boolean {
     const { db, graph, reader: { repository } } = this.#parts;
-    if (added === null) return false;
+    if (added === null || this.#awaitsTags()) return false;
     for (const [rid, { tags }] of added) {
       const id = graph.idOf(rid);
       if (id === 0 || tags.some(({ name }) => !CONTENT_PROPERTIES.has(name))) return false;
@@ -455,9 +467,25 @@ export class CompanionUpdater {
     return true;
   }
 
+  /** Whether what a tag names was not complete yet. */
+  #awaitsTags(): boolean {
+    return this.#parts.db.exists(
+      `SELECT 1 FROM move WHERE rid>0 AND ref GLOB 'refs/tags/*'
+        AND NOT EXISTS(SELECT 1 FROM ref WHERE name=move.ref)`,
+    );
+  }
+
   #updateRefs(): void {
-    const { db, graph, reader: { repository } } = this.#parts;
-    const current = currentRefs({ db, graph, repository, nameOf: (id) => this.#nameOf(id) });
+    const { db, graph, trees, reader: { repository } } = this.#parts;
+    const current = currentRefs({
+      db,
+      graph,
+      repository,
+      trees,
+      nameOf: (id) => this.#nameOf(id),
+      fileName: (rid) => this.#fileNameIfHere(rid),
+      isServed: (rid) => this.#isServed(rid),
+    });
     const stored = new TextMap(
       db.rows<CurrentRef>("SELECT * FROM ref")
         .map((row) => [row.name, row]),

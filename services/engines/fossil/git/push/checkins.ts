@@ -16,13 +16,13 @@ import { TextMap, TextSet } from "../../text/mod.ts";
 import { fileCards, manifestOf } from "../../write/mod.ts";
 import { checkinOf, type CheckinText, type CommitText, commitTextOf } from "../commit.ts";
 import { COMMIT_PROPERTY, formatHeaders } from "../headers.ts";
-import { formatOverlay, TREE_PROPERTY } from "../overlay.ts";
+import { formatOverlay, type OverlayEntry, TREE_PROPERTY } from "../overlay.ts";
 import { userOf } from "../person.ts";
 import { decodeText, encodeText, readable } from "../stream/mod.ts";
 import { cardsOf, type GitTree, isFossilPath, overlayOf, type TreeFile } from "../trees.ts";
 import { wrapped } from "../wrapped.ts";
 import type { PushBranch } from "./branches.ts";
-import { parseCommit } from "./check.ts";
+import { parseCommit } from "../check.ts";
 import { TreeComparison } from "./comparison.ts";
 import { keyOf } from "./draft.ts";
 import type { NewCommit } from "./history.ts";
@@ -52,6 +52,13 @@ export interface CheckinPlace {
   /** Further names by which descendants on the branch are found. */
   readonly aliases: readonly string[];
   readonly isClosed: boolean;
+}
+
+/** What a commit changes in a tree: the files that differ, in both; and modes of folders. */
+interface TreeChanges {
+  readonly before: GitTree;
+  readonly after: GitTree;
+  readonly folders: readonly OverlayEntry[];
 }
 
 /** Writes new commits as check-ins. Needs `write`. */
@@ -87,13 +94,13 @@ export class CheckinWriter {
   write(commit: NewCommit, place: CheckinPlace): string {
     const { repository, objects } = this.#options;
     const parents = commit.parents.map((parent) => this.checkinOf(parent));
-    const { before, after } = this.#changes(commit);
+    const { before, after, folders } = this.#changes(commit);
     const { tail } = parseCommit(objects.get(commit.name)!.content);
     const { comment, user, date, value } = this.#describe(tail);
     const own = { target: null, sign: "+" } as const;
     const tags: TagCard[] = this.#branchTags(parents[0] ?? null, place);
     if (value !== "") tags.push({ ...own, name: COMMIT_PROPERTY, value });
-    const overlay = formatOverlay(overlayOf(after, before));
+    const overlay = formatOverlay([...overlayOf(after, before), ...folders]);
     if (overlay !== "") tags.push({ ...own, name: TREE_PROPERTY, value: overlay });
     if (place.isClosed) tags.push({ ...own, name: "closed", value: null });
     const cards = this.#cards(parents[0] ?? null, { before, after });
@@ -114,25 +121,29 @@ export class CheckinWriter {
     return hash;
   }
 
-  /** What a commit changes in the tree of its first parent: the files that differ, in both. */
-  #changes({ parents: [parent], tree }: NewCommit): Readonly<Record<"before" | "after", GitTree>> {
+  /** What a commit changes in the tree of its first parent. */
+  #changes({ parents: [parent], tree }: NewCommit): TreeChanges {
+    const folders: OverlayEntry[] = [];
     const before = new TextMap<TreeFile>();
     const after = new TextMap<TreeFile>();
     const root = parent === undefined ? null : this.#treeOf(parent);
-    this.#comparison.compare(root, tree, (path, now, old) => {
-      if (before.size + after.size > 2 * MAX_TREE_FILES) {
-        throw new FossilError("limit", `A tree has more than ${MAX_TREE_FILES} files`);
-      }
-      if (old !== null) before.set(path, this.#fileOf(path, old));
-      if (now !== null) after.set(path, this.#fileOf(path, now));
+    this.#comparison.compare(root, tree, {
+      visit: (path, now, old) => {
+        if (before.size + after.size > 2 * MAX_TREE_FILES) {
+          throw new FossilError("limit", `A tree has more than ${MAX_TREE_FILES} files`);
+        }
+        if (old !== null) before.set(path, this.#fileOf(path, old));
+        if (now !== null) after.set(path, this.#fileOf(path, now));
+      },
+      visitFolder: (path, zeros) => folders.push({ path, mode: MODE.folder, zeros, object: "" }),
     });
-    return { before, after };
+    return { before, after, folders };
   }
 
   /** The F cards of a check-in. */
   #cards(
     parent: string | null,
-    { before, after }: Readonly<Record<"before" | "after", GitTree>>,
+    { before, after }: Pick<TreeChanges, "before" | "after">,
   ): Pick<Manifest, "baseline" | "files"> {
     const { repository } = this.#options;
     const changed = cardsOf(after, before);
@@ -152,16 +163,17 @@ export class CheckinWriter {
     return objects.companion.db.value<Uint8Array>(select, objects.placeOf(commit, "commit"))!;
   }
 
-  #fileOf(path: string, { mode, object }: TreeEntry): TreeFile {
+  #fileOf(path: string, { mode, zeros = 0, object }: TreeEntry): TreeFile {
     if (mode === MODE.submodule || mode === MODE.folder) {
-      return { hash: hexOf(object), mode: "file", origin: null, beyond: mode };
+      return { hash: hexOf(object), mode: "file", origin: null, beyond: mode, zeros };
     }
     const card = CARD_MODES.get(mode);
     return {
       hash: this.#artifactOf(object),
       mode: card ?? "file",
       origin: null,
-      beyond: card !== undefined && isFossilPath(path) ? null : mode,
+      beyond: card !== undefined && zeros === 0 && isFossilPath(path) ? null : mode,
+      zeros,
     };
   }
 

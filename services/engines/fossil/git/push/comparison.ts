@@ -17,6 +17,18 @@ type Place = TreeEntry | null;
 /** Called with what is at a path now, and what was there before. */
 type Visit = (path: string, now: Place, before: Place) => void;
 
+/** Called with a folder that is not empty, and the zeros before its mode, if they are others now. */
+type VisitFolder = (path: string, zeros: number) => void;
+
+interface Visitor {
+  readonly visit: Visit;
+  readonly visitFolder: VisitFolder;
+}
+
+interface Step extends Visitor {
+  readonly path: string;
+}
+
 /** Compares trees. */
 export class TreeComparison {
   readonly #objects: AllObjects;
@@ -35,14 +47,14 @@ export class TreeComparison {
    *
    * @param before the name of a tree; null for none
    */
-  compare(before: Uint8Array | null, after: Uint8Array, visit: Visit): void {
-    this.#walk(before, after, { prefix: "", visit });
+  compare(before: Uint8Array | null, after: Uint8Array, visitor: Visitor): void {
+    this.#walk(before, after, { ...visitor, prefix: "" });
   }
 
   #walk(
     before: Uint8Array | null,
     after: Uint8Array | null,
-    { prefix, visit }: { readonly prefix: string; readonly visit: Visit },
+    { prefix, ...visitor }: Visitor & { readonly prefix: string },
   ): void {
     if (before !== null && after !== null && Buffer.compare(before, after) === 0) return;
     if (prefix.length > MAX_PATH) {
@@ -52,34 +64,45 @@ export class TreeComparison {
     for (const entry of this.#entries(after)) {
       const old = left.get(entry.name) ?? null;
       left.delete(entry.name);
-      const isSame = old?.mode === entry.mode && Buffer.compare(old.object, entry.object) === 0;
-      if (!isSame) this.#change(old, entry, { path: prefix + textOf(entry.name), visit });
+      const isSame = old?.mode === entry.mode && (old.zeros ?? 0) === (entry.zeros ?? 0) &&
+        Buffer.compare(old.object, entry.object) === 0;
+      if (!isSame) this.#change(old, entry, { ...visitor, path: prefix + textOf(entry.name) });
     }
-    for (const old of left.values()) this.#drop(old, { path: prefix + textOf(old.name), visit });
+    for (const old of left.values()) {
+      this.#drop(old, { ...visitor, path: prefix + textOf(old.name) });
+    }
   }
 
   #change(
     old: TreeEntry | null,
     entry: TreeEntry,
-    { path, visit }: { readonly path: string; readonly visit: Visit },
+    step: Step,
   ): void {
+    const { path, visit, visitFolder } = step;
     const isFolder = entry.mode === MODE.folder && this.#entries(entry.object).length > 0;
     const wasFolder = old?.mode === MODE.folder && this.#entries(old.object).length > 0;
     if (isFolder) {
+      const { zeros = 0 } = entry;
+      if (zeros !== (old?.mode === MODE.folder ? old.zeros ?? 0 : 0)) visitFolder(path, zeros);
       if (old !== null && !wasFolder) visit(path, null, old);
-      return this.#walk(wasFolder ? old.object : null, entry.object, { prefix: `${path}/`, visit });
+      return this.#walk(wasFolder ? old.object : null, entry.object, {
+        prefix: `${path}/`,
+        visit,
+        visitFolder,
+      });
     }
-    if (wasFolder) this.#drop(old, { path, visit });
+    if (wasFolder) this.#drop(old, step);
     visit(path, entry, wasFolder ? null : old);
   }
 
   #drop(
     old: TreeEntry,
-    { path, visit }: { readonly path: string; readonly visit: Visit },
+    step: Step,
   ): void {
+    const { path, ...visitor } = step;
     const wasFolder = old.mode === MODE.folder && this.#entries(old.object).length > 0;
-    if (wasFolder) this.#walk(old.object, null, { prefix: `${path}/`, visit });
-    else visit(path, null, old);
+    if (wasFolder) this.#walk(old.object, null, { ...visitor, prefix: `${path}/` });
+    else visitor.visit(path, null, old);
   }
 
   #entries(tree: Uint8Array | null): readonly TreeEntry[] {

@@ -8,7 +8,7 @@ import {
   parseTree,
 } from "../../../git/mod.ts";
 import { MAX_PATH, MAX_TREE_FILES } from "../../artifact/mod.ts";
-import { parseCommit, parseTag } from "./check.ts";
+import { parseCommit, parseTag } from "../check.ts";
 import { keyOf } from "./draft.ts";
 import type { AllObjects } from "./known.ts";
 
@@ -44,7 +44,7 @@ export function requireConnected(
       for (const parent of parents) stack.push({ name: parent, kind: "commit" });
     } else if (found === "tag") {
       const { object, type } = parseTag(objects.get(name)!.content);
-      stack.push({ name: object, kind: type as ObjectKind });
+      stack.push({ name: object, kind: type });
     }
   }
 }

@@ -1,6 +1,6 @@
 /** The commits that a push adds, and the branches on which they are. */
 import { bytesOfName, hexOf } from "../../../git/mod.ts";
-import { parseCommit } from "./check.ts";
+import { parseCommit } from "../check.ts";
 import { keyOf } from "./draft.ts";
 import type { AllObjects } from "./known.ts";
 

@@ -1,19 +1,26 @@
 /** Stores the tags of a push, in the form that an import writes. */
-import { bytesOfName, GitError, hexOf } from "../../../git/mod.ts";
+import { bytesOfName, hexOf } from "../../../git/mod.ts";
 import { nameFault } from "../../artifact/mod.ts";
 import { encodeUtf8 } from "../../codec/mod.ts";
 import { TAG } from "../../content/mod.ts";
 import type { Repository } from "../../repository.ts";
 import { type TagChange, writeTags } from "../../write/mod.ts";
-import { formatHeaders, formatRefs, TAG_PROPERTY, withoutLastEnds } from "../headers.ts";
+import {
+  formatHeaders,
+  formatMoves,
+  formatRefs,
+  REFS_PROPERTY,
+  TAG_PROPERTY,
+  withoutLastEnds,
+} from "../headers.ts";
 import { decodeText } from "../stream/mod.ts";
-import { parseTag } from "./check.ts";
+import { MAX_NESTED } from "../listing.ts";
+import { PushedListing } from "./listing.ts";
+import { parseTag } from "../check.ts";
 import type { AllObjects } from "./known.ts";
 
 const TAGS = "refs/tags/";
 const SYMBOLIC = "sym-";
-/** Most tags between a tag and its commit. */
-const MAX_NESTED = 10;
 
 export interface PushedTagsOptions {
   readonly objects: AllObjects;
@@ -46,18 +53,20 @@ export class PushedTags {
   /**
    * Puts a tag on what it is of, and takes it from where it was.
    *
-   * @param to the name of a commit or of an annotated tag; null if the tag is deleted
+   * @param to the name of an object; null if the tag is deleted
    * @param checkinOf the check-in of a commit
    * @returns the artifact
-   * @throws {GitError} it is of something else than a commit
+   * @throws {GitError} too many tags are between it and what it is of
    */
   set(ref: string, to: string | null, checkinOf: (commit: Uint8Array) => string): string {
     const { objects, repository, pusher: user, now: date } = this.#options;
-    const changes = this.#removal(ref);
-    if (to !== null) {
-      const commit = PushedTags.commitOf(objects, bytesOfName(to));
-      if (commit === null) throw new GitError("this server keeps tags of commits only");
-      const target = checkinOf(bytesOfName(commit));
+    const commit = to === null ? null : plainTarget(objects, bytesOfName(to));
+    const listing = to === null || commit !== null
+      ? null
+      : new PushedListing(repository, objects, checkinOf).write(bytesOfName(to));
+    const changes = [...this.#removal(ref), ...this.#move(ref, listing)];
+    if (to !== null && commit !== null) {
+      const target = checkinOf(commit);
       const added = this.#addition(ref, to, target);
       const isThere = ({ name }: TagChange) =>
         added.some((one) => one.name === name && one.target === target);
@@ -78,8 +87,7 @@ export class PushedTags {
       const value = formatHeaders(own);
       return value === "" ? [tag] : [tag, { ...property, value }];
     }
-    const { type, tagger, further, message } = parseTag(object.content);
-    if (type !== "commit") throw new GitError("this server keeps no tags of tags");
+    const { tagger, further, message } = parseTag(object.content);
     const text = withoutLastEnds(message.toWellFormed().replaceAll("\0", ""));
     const value = text.trim() === "" ? null : text;
     const kept = this.#isPlain(ref, object.content)
@@ -123,6 +131,22 @@ export class PushedTags {
     return isBranch || nameFault(own) !== null ? `tags/${own}` : own;
   }
 
+  /**
+   * Moves a tag from a list of objects, or to one.
+   *
+   * @param listing the artifact; null for none
+   */
+  #move(ref: string, listing: string | null): TagChange[] {
+    const { objects: { companion }, repository: { store } } = this.#options;
+    const select = "SELECT number, rid FROM move WHERE ref=?";
+    const last = companion.db.row<{ number: number; rid: number }>(select, ref);
+    const target = listing ?? store.hashOf(last?.rid ?? 0);
+    if (target === undefined) return [];
+    const number = 1 + (last?.number ?? 0);
+    const value = formatMoves({ number, isGone: listing === null, refs: [ref] });
+    return [{ sign: "+", name: REFS_PROPERTY, target, value }];
+  }
+
   /** What takes a tag from where it is. */
   #removal(ref: string): TagChange[] {
     const { repository: { db } } = this.#options;
@@ -134,4 +158,13 @@ export class PushedTags {
       JSON.stringify(names.flatMap((name) => [SYMBOLIC + name, TAG_PROPERTY + name])),
     ).map(({ name, target }) => ({ sign: "-", name, target }));
   }
+}
+
+/** The commit that is an object, or of which it is a tag; null if it is something else. */
+function plainTarget(objects: AllObjects, name: Uint8Array): Uint8Array | null {
+  const object = objects.get(name);
+  if (object?.kind === "commit") return name;
+  if (object?.kind !== "tag") return null;
+  const tag = parseTag(object.content);
+  return tag.type === "commit" ? tag.object : null;
 }

@@ -14,12 +14,12 @@ import { MAX_ARTIFACT_BYTES } from "../../codec/mod.ts";
 import { removeDerived } from "../../content/mod.ts";
 import { FossilError } from "../../error.ts";
 import type { GitCompanion } from "../door/mod.ts";
-import { checkObject } from "./check.ts";
+import { checkObject } from "../check.ts";
 import { requireConnected } from "./connected.ts";
 import { Draft, type DraftObject, keyOf } from "./draft.ts";
 import { NewHistory } from "./history.ts";
 import { AllObjects, contentOf, findKnown } from "./known.ts";
-import { Oddities } from "./oddities.ts";
+import { Oddities } from "../oddities.ts";
 
 /** Most objects of a push. */
 const MAX_OBJECTS = 2_000_000;

@@ -1,13 +1,13 @@
 /** What a server keeps as it was pushed, and people should know of. */
-import { MODE, type TreeEntry } from "../../../git/mod.ts";
-import { foldPath, windowsFault } from "../../artifact/mod.ts";
-import { TextMap } from "../../text/mod.ts";
-import { parseSignature } from "../person.ts";
-import { textOf } from "../door/trees.ts";
+import { formatMode, MODE, type TreeEntry } from "../../git/mod.ts";
+import { foldPath, windowsFault } from "../artifact/mod.ts";
+import { TextMap } from "../text/mod.ts";
+import { parseSignature } from "./person.ts";
+import { textOf } from "./door/trees.ts";
 
 /** Kinds of oddities, each with what is said of several. */
 const KINDS = {
-  mode: "old modes of files",
+  mode: "old modes",
   case: "names that differ in case alone",
   windows: "names that Windows cannot have",
   person: "malformed lines of authors",
@@ -46,10 +46,11 @@ export class Oddities {
 
   lookAtTree(entries: readonly TreeEntry[]): void {
     const folded = new TextMap<string>();
-    for (const { name, mode } of entries) {
+    for (const entry of entries) {
+      const { name, mode, zeros = 0 } = entry;
       const text = textOf(name);
-      if (!USUAL_MODES.has(mode)) {
-        this.#note("mode", () => `${quoted(text)} has the old mode ${mode.toString(8)}`);
+      if (zeros > 0 || !USUAL_MODES.has(mode)) {
+        this.#note("mode", () => `${quoted(text)} has the old mode ${formatMode(entry)}`);
       }
       const fault = windowsFault(text);
       if (fault !== null) this.#note("windows", () => `${quoted(text)} ${fault}`);

@@ -4,14 +4,13 @@ import {
   compareEntries,
   GitError,
   MODE,
-  NAME_BYTES,
   type ObjectKind,
   parseTree,
   type TreeEntry,
-} from "../../../git/mod.ts";
-import { isGitFolder, isGitModules } from "../../artifact/mod.ts";
-import { decodeText } from "../stream/mod.ts";
-import { textOf } from "../door/trees.ts";
+} from "../../git/mod.ts";
+import { isGitFolder, isGitModules } from "../artifact/mod.ts";
+import { decodeText } from "./stream/mod.ts";
+import { textOf } from "./door/trees.ts";
 import type { Oddities } from "./oddities.ts";
 
 const MODES: ReadonlySet<number> = new Set([MODE.folder, MODE.link, MODE.submodule]);
@@ -42,10 +41,8 @@ function checkTree(content: Uint8Array): readonly TreeEntry[] {
   const entries = parseTree(content);
   const names = new Set<string>();
   let before: TreeEntry | null = null;
-  let length = 0;
   for (const entry of entries) {
     const { name, mode } = entry;
-    length += mode.toString(8).length + name.length + NAME_BYTES + 2;
     const fault = MODES.has(mode) || isFileMode(mode)
       ? faultOfName(name, mode)
       : "has an unknown mode";
@@ -59,7 +56,6 @@ function checkTree(content: Uint8Array): readonly TreeEntry[] {
     }
     before = entry;
   }
-  if (length !== content.length) throw new GitError("has a mode that begins with a zero");
   return entries;
 }
 
@@ -107,9 +103,6 @@ export function parseCommit(content: Uint8Array): ParsedCommit {
   if (author === undefined || committer === undefined) {
     throw new GitError("has no author or no committer");
   }
-  if (new Set(parents.map((name) => decoder.decode(name))).size < parents.length) {
-    throw new GitError("names a parent twice");
-  }
   return { tree, parents, tail, people: [author, committer] };
 }
 
@@ -122,7 +115,7 @@ function headLength(content: Uint8Array): number {
 /** A tag as its lines. */
 export interface ParsedTag {
   readonly object: Uint8Array;
-  readonly type: string;
+  readonly type: ObjectKind;
   readonly name: string;
   /** The line without its first word; null if there is none. */
   readonly tagger: string | null;
@@ -144,7 +137,7 @@ export function parseTag(content: Uint8Array): ParsedTag {
   if (head === undefined) throw new GitError("has not the form of a tag");
   return {
     object: bytesOfName(object!),
-    type: type!,
+    type: type as ObjectKind,
     name: name!,
     tagger: tagger ?? null,
     further,
