@@ -132,7 +132,7 @@ export const PROJECT: Group = {
     { name: "member", summary: "members of projects, and their roles", commands: [] },
     {
       name: "mirror",
-      summary: "pull a project from a Fossil repository, and push it to a Git remote",
+      summary: "pull a project from Git or Fossil, and push it to a Git remote",
       ...MIRROR,
     },
     { name: "webhook", summary: "webhooks of projects, and what they sent", commands: [] },
