@@ -108,7 +108,7 @@ async function createProject({ person, program: { folder } }: Day): Promise<void
     }))),
   );
   await person.attach(stream);
-  await person.send("Import");
+  await person.send("Import the file");
   assert.equal(person.place, "/projects/greeter");
 }
 

@@ -154,7 +154,7 @@ function Import({ visit, slug, base, address }: {
           <label for="file">File</label>
           <input id="file" type="file" required />
         </div>
-        <button class="primary" type="submit" disabled>Import</button>
+        <button class="primary" type="submit" disabled>Import the file</button>
         <progress class="upload" max="1" value="0" aria-label="Progress" hidden></progress>
         <p role="status" data-upload-state>The button needs the script of this page.</p>
       </form>
