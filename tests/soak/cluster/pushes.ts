@@ -92,7 +92,9 @@ export class Pushes implements Disposable {
         this.#pushed.set(slug, [...this.#pushed.get(slug) ?? [], ...unpushed]);
         unpushed = [];
       });
-      await world.pause(PUSH_EVERY / 2 + world.random.below(PUSH_EVERY));
+      // What failed is tried again sooner, so that some push succeeds between two faults.
+      const every = unpushed.length === 0 ? PUSH_EVERY : PUSH_EVERY / 4;
+      await world.pause(every / 2 + world.random.below(every));
     }
   }
 
