@@ -237,7 +237,7 @@ class Requests {
       !(from.protocol === "https:" && to.protocol === "http:") && to.username === "" &&
       to.password === "";
     if (!isSafe || !to.href.endsWith(SERVICE)) {
-      throw this.#none("it redirects to what is no Git repository");
+      throw this.#none("it redirects to something that is not a Git repository");
     }
     if (to.origin !== from.origin) this.#isAuthorized = false;
     this.#base = to.href.slice(0, -SERVICE.length);
