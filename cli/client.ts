@@ -36,7 +36,8 @@ interface RequestOptions {
   /** Sent as JSON. */
   readonly body?: unknown;
   /** Sent unchanged, as it is read. */
-  readonly file?: ReadableStream<Uint8Array>;
+  readonly file?: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Calls the API of a running server. */
@@ -174,21 +175,43 @@ export class ApiClient {
     };
   }
 
+  /**
+   * Posts bytes of another protocol, without a time limit.
+   *
+   * @throws Unreachable if the server is away; Refused with its error text
+   */
+  async exchange(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    file: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>,
+  ): Promise<Uint8Array> {
+    const response = await this.#request("POST", path, {
+      accept: "*/*",
+      signal: new AbortController().signal,
+      headers,
+      file,
+    });
+    if (!response.ok) throw this.#refusal(response, await response.text());
+    return new Uint8Array(await response.arrayBuffer());
+  }
+
   /** The server's error text, with the server's address and advice. */
-  #refusal({ status }: Response, text: string): Refused {
+  #refusal({ status, headers }: Response, text: string): Refused {
     const hint = status === 401
       ? "\nSet MUSTER_TOKEN to the token, or --data-dir to the folder with the file api_token"
       : "";
-    return new Refused(`${sentenceOf(status, text)} (from ${this.url})${hint}`, status);
+    const isPlain = headers.get("content-type")?.startsWith("text/plain") === true;
+    const sentence = isPlain ? text.trim() : sentenceOf(status, text);
+    return new Refused(`${sentence} (from ${this.url})${hint}`, status);
   }
 
   async #request(
     method: string,
     path: string,
-    { accept, signal, body, file }: RequestOptions,
+    { accept, signal, body, file, headers: more = {} }: RequestOptions,
   ): Promise<Response> {
     requireOwnPath(path);
-    const headers = new Headers({ accept });
+    const headers = new Headers({ ...more, accept });
     if (this.#token !== null) headers.set("authorization", `Bearer ${this.#token}`);
     if (body !== undefined) headers.set("content-type", "application/json");
     try {

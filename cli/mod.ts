@@ -191,6 +191,16 @@ const SECTIONS: readonly { readonly title: string; readonly entries: readonly En
         summary: "projects with their repositories: make, import, export, members",
         load: async () => (await import("./project.ts")).PROJECT,
       },
+      {
+        name: "pull",
+        summary: "put the files of a project into a folder without Git, or bring it up to date",
+        load: async () => (await import("./folder/pull.ts")).PULL,
+      },
+      {
+        name: "push",
+        summary: "send what was changed in such a folder, for a review",
+        load: async () => (await import("./folder/push.ts")).PUSH,
+      },
     ],
   },
   {

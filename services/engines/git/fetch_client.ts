@@ -46,6 +46,10 @@ export interface Wanted {
   readonly wants: readonly string[];
   /** Commits that are here; the server need not know them. */
   readonly haves: readonly string[];
+  /** Commits in each line, in version 2; absent for all. */
+  readonly depth?: number;
+  /** What to leave out, in version 2, as `blob:none`; absent for nothing. */
+  readonly filter?: string;
 }
 
 /**
@@ -118,7 +122,7 @@ export function readRefs(message: Uint8Array): RemoteRefs {
 /** Asks for objects, all at once: the server finds out what is common. */
 export function fetchRequest(
   greeting: RemoteGreeting,
-  { wants, haves }: Wanted,
+  { wants, haves, depth, filter }: Wanted,
   agent: string,
 ): Uint8Array {
   const haveLines = haves.map((name) => linePacket(`have ${name}`));
@@ -126,6 +130,8 @@ export function fetchRequest(
     return Buffer.concat([
       ...commandLines("fetch", greeting, agent),
       ...["ofs-delta", "thin-pack", "no-progress"].map(linePacket),
+      ...depth === undefined ? [] : [linePacket(`deepen ${depth}`)],
+      ...filter === undefined ? [] : [linePacket(`filter ${filter}`)],
       ...wants.map((name) => linePacket(`want ${name}`)),
       ...haveLines,
       linePacket("done"),
@@ -143,6 +149,37 @@ export function fetchRequest(
     ...haveLines,
     linePacket("done"),
   ]);
+}
+
+/** Asks how long objects are, in version 2. */
+export function sizesRequest(
+  greeting: RemoteGreeting,
+  names: readonly string[],
+  agent: string,
+): Uint8Array {
+  return Buffer.concat([
+    ...commandLines("object-info", greeting, agent),
+    linePacket("size"),
+    ...names.map((name) => linePacket(`oid ${name}`)),
+    markPacket("flush"),
+  ]);
+}
+
+/**
+ * Reads the answer to {@linkcode sizesRequest}: bytes, by name.
+ *
+ * @throws {GitError} it is malformed, or a refusal
+ */
+export function readSizes(message: Uint8Array): Map<string, number> {
+  const sizes = new Map<string, number>();
+  for (const packet of readPackets(message)) {
+    if (typeof packet === "string") continue;
+    const line = lineOf(packet);
+    requireNoRefusal(line);
+    const [, name = "", size = ""] = /^([0-9a-f]{40}) ([0-9]{1,15})$/.exec(line) ?? [];
+    if (name !== "") sizes.set(name, Number(size));
+  }
+  return sizes;
 }
 
 const BAND = { pack: 1, notice: 2, failure: 3 } as const;

@@ -15,15 +15,19 @@ export {
   PackAnswer,
   readGreeting,
   readRefs,
+  readSizes,
   type RemoteGreeting,
   type RemoteRef,
   type RemoteRefs,
+  sizesRequest,
   type Wanted,
 } from "./fetch_client.ts";
 export { EVERYTHING, type ObjectFilter, parseFilter } from "./filter.ts";
 export * from "./objects.ts";
 export { type EntryForm, PACK_HEADER_BYTES, PackWriter } from "./pack.ts";
+export { type GitObject, objectsOf } from "./pack_objects.ts";
 export { type PackEntry, readPack } from "./pack_reader.ts";
 export * from "./pkt_line.ts";
+export * from "./push_client.ts";
 export * from "./receive_pack.ts";
 export * from "./upload_pack.ts";

@@ -124,7 +124,7 @@ function ticketIn({ ticket }: PushOptions): { ticket?: string } {
 
 /** A review is of a workspace, to which the commits go. */
 async function reviewOf(command: RefCommand, parts: TargetParts): Promise<Target> {
-  const { ref, to } = command;
+  const { ref, from, to } = command;
   const { refs, options } = parts;
   if (to === null) return { command, refusal: "a review is closed on its page" };
   const rest = ref.slice(REVIEWS.length);
@@ -137,7 +137,8 @@ async function reviewOf(command: RefCommand, parts: TargetParts): Promise<Target
   }
   const named = rest.slice(branch.length + 1) || options.topic;
   const name = named ? named.replaceAll("/", "-") : await topicFor(to, parts);
-  const pushed = { ref: WORKSPACE + name, to };
+  // `git` names nothing there: it does not see this reference. Who does has seen the workspace's.
+  const pushed = { ref: WORKSPACE + name, to, ...from === null ? {} : { from } };
   return await workspaceOf(command, { name, pushed, review: { workspace: name, branch } }, parts);
 }
 

@@ -17,8 +17,12 @@ export const getProject = operation({
     readonly hosting: { readonly repositories: Pick<ProjectRepositories, "mainBranches"> };
   },
   _input,
-  { access: { held }, project },
-) => ({ ...viewOf(held), main_branch: await repositories.mainBranches.of(project) }));
+  { access: { held, principal }, project },
+) => ({
+  ...viewOf(held),
+  main_branch: await repositories.mainBranches.of(project),
+  you: principal.kind === "guest" ? null : principal.name,
+}));
 
 /** What the operations on stars call. */
 interface StarServices {

@@ -116,6 +116,9 @@ export const projectSchema = z.object({
       "`main-branch` if that branch exists; otherwise the first that exists of trunk, main, " +
       "master and the branch of the oldest check-in",
   }),
+  you: z.string().nullable().meta({
+    description: "The name in which you act here; null without a credential",
+  }),
   ...ownSettings,
 }).meta({ id: "RepositoryProject" });
 
