@@ -19,6 +19,7 @@ import {
 } from "../mirrors/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
+import { ImportNotes } from "./import_notes.ts";
 import type { ImportRequest, ImportView } from "./schemas.ts";
 
 /** Most imports that run at once. They write one after the other. */
@@ -53,10 +54,11 @@ interface Job {
 /**
  * Fills empty projects from Git and Fossil repositories elsewhere, in the background. Nothing of an
  * import is stored before all of it is there, and its password never: one that the end of the server
- * interrupts begins anew.
+ * interrupts is told as failed, and begins anew.
  */
 export class Imports {
   readonly #options: ImportsOptions;
+  readonly #notes: ImportNotes;
   readonly #closing = new AbortController();
   /** By the project's id. */
   readonly #running = new Map<string, Job>();
@@ -64,6 +66,7 @@ export class Imports {
 
   constructor(options: ImportsOptions) {
     this.#options = options;
+    this.#notes = new ImportNotes(options.repositories.files.folder);
   }
 
   /**
@@ -83,18 +86,7 @@ export class Imports {
     const { username = ANY_USER, password } = request;
     const credentials = password === undefined ? null : { username, password };
     const job: Job = {
-      view: {
-        url: url.href,
-        state: "running",
-        phase: "asking",
-        done: 0,
-        total: null,
-        started_at: this.#now(),
-        ended_at: null,
-        error: null,
-        checkins: null,
-        notices: null,
-      },
+      view: beginning({ url: url.href, started_at: this.#now() }),
       cancel: new AbortController(),
       ended: Promise.resolve(),
     };
@@ -103,13 +95,37 @@ export class Imports {
     return job.view;
   }
 
-  /** @throws NotFound if there was none since the start of the server */
-  show({ id, slug }: Project): ImportView {
-    const view = this.#running.get(id)?.view ?? this.#ended.get(id);
-    if (view === undefined) {
-      throw new NotFound(`Nothing was imported into "${slug}" from elsewhere`);
-    }
+  /**
+   * The import that runs, the last one that has ended since the start of the server, or one that the end
+   * of the server has interrupted.
+   *
+   * @throws NotFound if there is none
+   */
+  async show(project: Project): Promise<ImportView> {
+    const { id, slug } = project;
+    const view = this.#running.get(id)?.view ?? this.#ended.get(id) ??
+      await this.#interrupted(project);
+    if (view === null) throw new NotFound(`Nothing was imported into "${slug}" from elsewhere`);
     return view;
+  }
+
+  async #interrupted(project: Project): Promise<ImportView | null> {
+    const note = await this.#notes.read(project);
+    if (note === null) return null;
+    const isEmpty = await this.#options.repositories.requireEmpty(project).then(
+      () => true,
+      (error) => {
+        if (error instanceof Conflict) return false;
+        throw error;
+      },
+    );
+    return {
+      ...beginning(note),
+      state: "failed",
+      error: isEmpty
+        ? "The server ended during the import: nothing was stored, so start it again"
+        : "The server ended during the import: the project has commits, so look whether all are there",
+    };
   }
 
   /**
@@ -120,12 +136,12 @@ export class Imports {
   async cancel(project: Project): Promise<ImportView> {
     const job = this.#running.get(project.id);
     if (job === undefined) {
-      this.show(project);
+      await this.show(project);
       throw new Conflict("The import has ended already");
     }
     job.cancel.abort();
     await job.ended;
-    return this.show(project);
+    return job.view;
   }
 
   /** Waits until no import runs. */
@@ -149,6 +165,7 @@ export class Imports {
       job.view = { ...job.view, ...changes };
     };
     try {
+      await this.#notes.begin(project, job.view);
       const { timeLimit } = this.#options;
       const timeout = AbortSignal.timeout(timeLimit);
       const signal = AbortSignal.any([job.cancel.signal, this.#closing.signal, timeout]);
@@ -160,8 +177,18 @@ export class Imports {
       note(isCancelled ? { state: "cancelled" } : this.#failureOf(error, project));
     }
     note({ ended_at: this.#now() });
+    // What the end of the server interrupts is told by the next start.
+    if (!this.#closing.signal.aborted || job.view.state === "done") await this.#forget(project);
     this.#running.delete(project.id);
     this.#ended.set(project.id, job.view);
+  }
+
+  async #forget(project: Project): Promise<void> {
+    try {
+      await this.#notes.end(project);
+    } catch (error) {
+      this.#options.log.error("The note of an import cannot be removed", { error });
+    }
   }
 
   async #import(
@@ -248,4 +275,20 @@ export class Imports {
   #now(): string {
     return new Date(this.#options.scheduler.now()).toISOString();
   }
+}
+
+/** An import that begins. */
+function beginning({ url, started_at }: Pick<ImportView, "url" | "started_at">): ImportView {
+  return {
+    url,
+    state: "running",
+    phase: "asking",
+    done: 0,
+    total: null,
+    started_at,
+    ended_at: null,
+    error: null,
+    checkins: null,
+    notices: null,
+  };
 }

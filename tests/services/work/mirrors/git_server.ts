@@ -13,6 +13,8 @@ export class GitServer implements AsyncDisposable {
   readonly requests: string[] = [];
   /** The header `Authorization` of the requests so far. */
   readonly authorizations: (string | null)[] = [];
+  /** Whether a pack does not end: half of it comes, and then nothing. */
+  stalls = false;
   /** Changes the packs that are sent. */
   change: (pack: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer> = (pack) => pack;
   /** The folder of the repositories. */
@@ -117,6 +119,9 @@ export class GitServer implements AsyncDisposable {
     const isPack = pathname.endsWith("/git-upload-pack") &&
       Buffer.from(body.buffer).includes("want ");
     const sent = isPack ? this.change(content) : content;
-    return new Response(sent, { status: parseInt(status), headers });
+    const half = sent.subarray(0, sent.length >> 1);
+    const begun = () => new ReadableStream({ start: (controller) => controller.enqueue(half) });
+    const stalls = isPack && this.stalls;
+    return new Response(stalls ? begun() : sent, { status: parseInt(status), headers });
   }
 }
