@@ -57,6 +57,8 @@ const MAX_CONTEXTS_OF_ONE = 200;
 
 /** A whole id of a check-in, or a prefix. */
 const ID = /^[0-9a-f]{4,64}$/;
+/** The whole hash of a commit of Git. */
+const COMMIT = /^[0-9a-f]{40}$/;
 
 /** Attempts at a report if the check is created, or removed with its project, meanwhile. */
 const TRIES = 3;
@@ -256,14 +258,17 @@ export class Checks {
     return uuid;
   }
 
-  /** The whole id of a reported check-in. Names of branches are refused: their tips may move. */
+  /**
+   * The whole id of a reported check-in, or of a commit of Git by its whole hash. Names of branches are
+   * refused: their tips may move.
+   */
   async #resolveId(project: Project, checkin: string): Promise<string> {
     const id = checkin.toLowerCase();
     const missing = new NotFound(`There is no check-in "${checkin}"`);
     if (!ID.test(id)) throw missing;
     const uuid = await this.resolve(project, id);
     // Digits alone may be a date.
-    if (!uuid.startsWith(id)) throw missing;
+    if (!uuid.startsWith(id) && !COMMIT.test(id)) throw missing;
     return uuid;
   }
 

@@ -15,6 +15,8 @@ export interface ReaderOptions {
   readonly cacheBytes?: number;
   /** Throws if the caller has cancelled; see `Reader.check`. */
   readonly check?: () => void;
+  /** Row of the check-in of a commit of Git, by a prefix of its hash; 0 for none. */
+  readonly commitNamed?: (prefix: string) => number;
 }
 
 /** See {@link Reader.versions}. */
@@ -50,6 +52,8 @@ export class Reader {
   readonly repository: Repository;
   /** Long work calls this repeatedly, so that it can be cancelled. */
   readonly check: () => void;
+  /** See {@link ReaderOptions.commitNamed}. */
+  readonly commitNamed: (prefix: string) => number;
   readonly #cache: BoundedMap<string, Sized<unknown>>;
   readonly #lasting: BoundedMap<string, Lasting>;
   readonly #ofContents = boundedBy<Sized<unknown>>(CONTENT_BYTES);
@@ -65,9 +69,10 @@ export class Reader {
   #depth = 0;
 
   constructor(repository: Repository, options: ReaderOptions = {}) {
-    const { cacheBytes = CACHE_BYTES, check = () => {} } = options;
+    const { cacheBytes = CACHE_BYTES, check = () => {}, commitNamed = () => 0 } = options;
     this.repository = repository;
     this.check = check;
+    this.commitNamed = commitNamed;
     this.#cache = boundedBy(cacheBytes / 2);
     this.#lasting = boundedBy(cacheBytes / 2);
   }

@@ -1,6 +1,6 @@
 /**
  * Names of check-ins and other artifacts, as the program resolves them: keywords, dates, symbolic
- * names, prefixes of hashes.
+ * names, prefixes of hashes; and, if nothing else has the name, hashes of Git's commits.
  *
  * @see {@link https://fossil-scm.org/home/doc/trunk/www/checkin_names.wiki}
  */
@@ -14,6 +14,9 @@ export interface Resolved {
   readonly rid: number;
   readonly uuid: string;
 }
+
+/** A hash of Git, or a prefix of one that is as long as Git shows at least. */
+const COMMIT = /^[0-9a-f]{7,40}$/;
 
 /** Accepted `event.type`: check-ins, or anything. */
 type EventPattern = "ci" | "*";
@@ -57,7 +60,7 @@ export function resolveArtifact(reader: Reader, name: string): Resolved {
 
 function resolve(reader: Reader, name: string, type: EventPattern): Resolved {
   const rid = name.length > MAX_NAME ? 0 : ridOf(reader, name, type);
-  return named(reader, rid, name);
+  return named(reader, rid || (COMMIT.test(name) ? reader.commitNamed(name) : 0), name);
 }
 
 function named(reader: Reader, rid: number, name: string): Resolved {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { companionPath, GitCompanion } from "../git/door/mod.ts";
 import { isDamage } from "../content/mod.ts";
 import { Reader } from "../read/mod.ts";
@@ -19,7 +20,10 @@ export class OpenRepository implements Disposable {
   constructor(path: string, repository: Repository, check: () => void) {
     this.path = path;
     this.repository = repository;
-    this.reader = new Reader(repository, { check });
+    this.reader = new Reader(repository, {
+      check,
+      commitNamed: (prefix) => this.#commitNamed(prefix),
+    });
   }
 
   /** Bytes that are cached of it, about. */
@@ -37,6 +41,12 @@ export class OpenRepository implements Disposable {
   companion(): GitCompanion {
     this.#companion ??= GitCompanion.open(companionPath(this.path), this.reader);
     return this.#companion;
+  }
+
+  /** Only those have heard of a commit who have fetched it, or its companion: so it is there. */
+  #commitNamed(prefix: string): number {
+    if (!existsSync(companionPath(this.path))) return 0;
+    return this.withCompanion((companion) => companion.checkinNamed(prefix), () => true);
   }
 
   /** See {@linkcode Context.withCompanion}. */

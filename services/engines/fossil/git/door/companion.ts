@@ -1,8 +1,9 @@
-import { type Advertisement, hexOf } from "../../../git/mod.ts";
+import { type Advertisement, bytesOfName, hexOf } from "../../../git/mod.ts";
 import { type Database, isDamage, openDerived, removeDerived } from "../../content/mod.ts";
+import { FossilError } from "../../error.ts";
 import type { Reader } from "../../read/mod.ts";
 import { CommitGraph } from "./graph.ts";
-import { COMPANION_SCHEMA, COMPANION_VERSION, packPath, unpackRows } from "./schema.ts";
+import { COMPANION_SCHEMA, COMPANION_VERSION, KIND, packPath, unpackRows } from "./schema.ts";
 import { TreeStore } from "./trees.ts";
 import { CompanionUpdater, type NotedContent } from "./updater.ts";
 
@@ -112,6 +113,22 @@ export class GitCompanion implements Disposable {
         return { ref: name, object: hexOf(object), peeled: peeled && hexOf(peeled) };
       }),
     };
+  }
+
+  /**
+   * Row of the check-in of a commit, by a prefix of its hash; 0 for none.
+   *
+   * @throws {FossilError} `ambiguous` if it fits several
+   */
+  checkinNamed(prefix: string): number {
+    const rows = this.db.rows<{ rid: number }>(
+      `SELECT rid FROM object JOIN revision ON id=place
+        WHERE object.name BETWEEN ? AND ? AND kind=${KIND.commit} LIMIT 2`,
+      bytesOfName(prefix.padEnd(40, "0")),
+      bytesOfName(prefix.padEnd(40, "f")),
+    );
+    if (rows.length > 1) throw new FossilError("ambiguous", `"${prefix}" fits several commits`);
+    return rows[0]?.rid ?? 0;
   }
 
   /** The name of a commit by its number. */
