@@ -9,7 +9,7 @@ import type { AppEnv } from "../environment.ts";
 import { addressForPrograms } from "../middleware/pages_host.ts";
 import { authenticate } from "../middleware/authenticate.ts";
 import { enterProject, enterProjectAgain } from "./access.ts";
-import { answerSyncBelow } from "./sync_answer.ts";
+import { answerSyncBelow, syncRefuser } from "./sync_answer.ts";
 import { isSync } from "../sync_request.ts";
 
 const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -26,12 +26,30 @@ function requireVisible(projects: Projects, slug: string, guest: Principal): voi
   throw new Unauthorized(CREDENTIALS_MISSING);
 }
 
-/** Leads a browser at the address for `git` to the project's page. */
-const leadToPage = createMiddleware<AppEnv>(async (context, next) => {
-  if (context.req.method !== "GET") return await next();
-  const slug = (context.req.param("repository") ?? "").replace(/\.git$/, "");
-  return context.redirect(`/projects/${encodeURIComponent(slug)}`, 303);
-});
+/**
+ * Leads a browser from the address for `git` to the project's page, and `fossil` to its own address from
+ * any other one of the project.
+ */
+function leadElsewhere(services: Services) {
+  const { scm } = services.config.projects;
+  const placeOf = (context: Context<AppEnv>) => {
+    const slug = (context.req.param("repository") ?? "").replace(/\.git$/, "");
+    return `/projects/${encodeURIComponent(slug)}`;
+  };
+  const refuse = syncRefuser(
+    services,
+    (context) =>
+      `The address for fossil is ${addressForPrograms(context, services)}${
+        placeOf(context)
+      }/${scm}`,
+  );
+  return createMiddleware<AppEnv>(async (context, next) => {
+    if (isSync(context.req)) return await refuse(context);
+    const isForGit = context.req.param("repository")?.endsWith(".git") === true;
+    if (!isForGit || context.req.method !== "GET") return await next();
+    return context.redirect(placeOf(context), 303);
+  });
+}
 
 /** The sentence for `git`, which asks at another address of a project than its own. */
 export function gitAddress(
@@ -101,7 +119,7 @@ export function frameProjects(
     context.set("enterAgain", again);
     await next();
   });
-  app.use("/projects/:repository{[^/]+\\.git}", leadToPage);
+  app.use("/projects/:repository", leadElsewhere(services));
   app.use(`${base}/info/refs`, tellAddress(services));
   app.use(`${base}/*`, answerSyncBelow(services));
   app.use(

@@ -79,6 +79,23 @@ export function syncAnswerer({ hosting: { sync, repositories }, config }: SyncSe
   };
 }
 
+/**
+ * Creates a handler of messages to an address where there is no repository of Fossil: the program shows
+ * the sentence.
+ */
+export function syncRefuser(
+  { hosting: { sync } }: SyncServices,
+  sentenceOf: (context: Context<AppEnv>) => string,
+) {
+  return async (context: Context<AppEnv>): Promise<Response> => {
+    const { raw } = context.req;
+    await raw.body?.cancel();
+    const form = messageFormOf(raw.headers.get("content-type"));
+    if (form === null) throw new Invalid("This takes messages of the fossil program");
+    return answerWith(sync.refuse(form, sentenceOf(context)));
+  };
+}
+
 /** Older programs need the length, and know no chunks. */
 function answerWith({ body, form, length }: DeliveredAnswer): Response {
   return new Response(body as BodyInit, {
