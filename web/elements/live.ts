@@ -14,14 +14,17 @@ const LONGEST_PAUSE = 60_000;
 /**
  * Keeps the live parts of a page current: an element with `data-live-part="NAME"` and
  * `data-live-on="ticket claim agent.*"` is fetched again when one of these events comes, and every
- * other second while it has `data-live-running`.
+ * other second while it has `data-live-running`, also on a page that follows no events.
  *
  * A page in the background follows nothing, because a browser opens only six connections to a
  * server over HTTP/1.1. It resumes after the last event that it saw.
  */
 export function startLive(): void {
   const { live = "", liveAfter } = document.body.dataset;
-  if (STREAMS.test(live)) new LivePage(live, liveAfter ?? null).start();
+  if (STREAMS.test(live)) return new LivePage(live, liveAfter ?? null).start();
+  if (document.querySelector("[data-live-running]") === null) return;
+  const parts = new LiveParts();
+  setInterval(() => parts.noteRunning(), RUNNING_PAUSE);
 }
 
 class LivePage {

@@ -77,8 +77,12 @@ export function AgentLogin({ registration, channels, origin, config }: {
           />
         </details>
       ))}
-      <h3>Fossil</h3>
+      <h3>Git and Fossil</h3>
       <p>In a project of which it is a member:</p>
+      <Copyable
+        text={`git clone ${origin.replace("://", `://${nick}:${passphrase}@`)}/projects/SLUG.git`}
+        label="the line for git"
+      />
       <Copyable
         text={`fossil clone -B '${nick}:${passphrase}' ${origin}/projects/SLUG/fossil SLUG.fossil`}
         label="the line for fossil"

@@ -43,6 +43,7 @@ export function TokenLines({ visit, issued: { owner, token } }: {
   readonly visit: Visit;
   readonly issued: Pick<IssuedToken, "owner" | "token">;
 }) {
+  const named = visit.origin.replace("://", `://${owner}:${token}@`);
   return (
     <>
       <h2>Use it</h2>
@@ -51,12 +52,13 @@ export function TokenLines({ visit, issued: { owner, token } }: {
         label="the line for curl"
       />
       {owner !== null && (
-        <Copyable
-          text={`fossil clone --save-http-password ${
-            visit.origin.replace("://", `://${owner}:${token}@`)
-          }/projects/SLUG/fossil SLUG.fossil`}
-          label="the line for fossil"
-        />
+        <>
+          <Copyable text={`git clone ${named}/projects/SLUG.git`} label="the line for git" />
+          <Copyable
+            text={`fossil clone --save-http-password ${named}/projects/SLUG/fossil SLUG.fossil`}
+            label="the line for fossil"
+          />
+        </>
       )}
     </>
   );

@@ -84,8 +84,15 @@ async function show(visit: Visit, { slug }: OpenProject) {
 
 function State({ visit, mirror }: { readonly visit: Visit; readonly mirror: MirrorView }) {
   const { running, last_success_at, last_error, failures, next_run_at } = mirror;
+  // The end of a run is no event.
+  const isUnderWay = running || Date.parse(next_run_at) <= Date.now();
   return (
-    <section class="card" data-live-part="mirror" data-live-on="mirror_changed">
+    <section
+      class="card"
+      data-live-part="mirror"
+      data-live-on="mirror_changed"
+      {...isUnderWay ? { "data-live-running": "" } : {}}
+    >
       <p>
         {running
           ? <span class="badge warn">running</span>

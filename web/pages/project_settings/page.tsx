@@ -104,7 +104,12 @@ async function view(visit: Visit, issued: Child = null): Promise<View> {
       </div>
     </>
   );
-  return { title: `${part.words} · settings`, body, project: project.place("settings") };
+  return {
+    title: `${part.words} · settings`,
+    body,
+    project: project.place("settings"),
+    ...project.access.may("read") ? { live: project.live } : {},
+  };
 }
 
 function refusalOf(name: string): Error {

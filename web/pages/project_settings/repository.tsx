@@ -1,6 +1,10 @@
 import { NotFound } from "../../../services/kernel/errors.ts";
 import type { ImportView } from "../../../services/work/imports/mod.ts";
-import { cancelImport, getImport, startImport } from "../../../services/work/imports/operations.ts";
+import {
+  cancelProjectImport,
+  getProjectImport,
+  startProjectImport,
+} from "../../../services/work/imports/server_operations.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { ButtonForm, Form, TextField } from "../../parts/form.tsx";
 import type { OpenProject } from "../../project.ts";
@@ -18,15 +22,14 @@ export const repository = definePart({
         const value = visit.entered(name).trim();
         return value === "" ? {} : { [name]: value };
       };
-      await visit.invoke(slug, startImport, {
-        ...field("url"),
-        ...field("username"),
-        ...field("password"),
+      await visit.invokeOnServer(startProjectImport, {
+        slug,
+        body: { ...field("url"), ...field("username"), ...field("password") },
       });
       return "The import runs.";
     },
     "cancel-import": async (visit, { slug }) => {
-      await visit.invoke(slug, cancelImport, {});
+      await visit.invokeOnServer(cancelProjectImport, { slug });
       return "The import is cancelled.";
     },
   },
@@ -35,7 +38,7 @@ export const repository = definePart({
 /** The import from elsewhere that runs, or the last one; null if there was none. */
 async function read(visit: Visit, slug: string): Promise<ImportView | null> {
   try {
-    return await visit.invoke(slug, getImport, {});
+    return await visit.invokeOnServer(getProjectImport, { slug });
   } catch (error) {
     if (error instanceof NotFound) return null;
     throw error;
@@ -50,8 +53,14 @@ async function show(visit: Visit, { slug, base, access }: OpenProject) {
   return (
     <>
       <h2>Import</h2>
-      {imported !== null && <State visit={visit} imported={imported} />}
-      {isRunning ? null : isEmpty ? <Import {...{ visit, slug, base, address }} /> : <Filled />}
+      <div
+        data-live-part="import"
+        data-live-on="imported"
+        {...isRunning ? { "data-live-running": "" } : {}}
+      >
+        {imported !== null && <State visit={visit} imported={imported} />}
+        {isRunning ? null : isEmpty ? <Import {...{ visit, slug, base, address }} /> : <Filled />}
+      </div>
       <h2>Export</h2>
       <div class="row">
         <a class="button" href={`${address}?format=fossil`} download>Fossil repository</a>
@@ -82,12 +91,7 @@ function State({ visit, imported }: { readonly visit: Visit; readonly imported: 
   const { url, state, phase, done, total, error, checkins, notices } = imported;
   const isRunning = state === "running";
   return (
-    <section
-      class="card"
-      data-live-part="import"
-      data-live-on="imported"
-      {...isRunning ? { "data-live-running": "" } : {}}
-    >
+    <section class="card">
       <p>
         <span class={`badge ${state === "failed" ? "bad" : isRunning ? "warn" : "good"}`}>
           {state}
