@@ -62,6 +62,10 @@ const NOBODIES: ReadonlySet<string> = new Set(["nobody", "anonymous"]);
 /** A large message counts as a push: only that carries contents. */
 const LARGE: Omit<SyncSurvey, "login"> = { isClone: false, isPull: true, isPush: true };
 
+/** Said before a refused login. */
+const LOGIN_ADVICE =
+  "The name or the password is wrong: give the account's name, and a token for the password";
+
 export interface ProjectSyncOptions extends CodesOptions, PushRuleParts {
   readonly projects: Pick<Projects, "find" | "halts">;
   readonly repositories: ProjectRepositories;
@@ -171,7 +175,11 @@ export class ProjectSync {
 
   /** An answer that has nothing but an error. */
   refuse(form: MessageForm, text: string): DeliveredAnswer {
-    const answer = failedAnswer({ form, now: this.#options.clock() }, text);
+    // The program asks for the password again after these words, and only after these.
+    const before = text === "login failed"
+      ? [{ kind: "message", text: LOGIN_ADVICE } as const]
+      : [];
+    const answer = failedAnswer({ form, now: this.#options.clock() }, text, before);
     return { form: answer.form, length: answer.body.length, body: answer.body };
   }
 

@@ -1,4 +1,4 @@
-/** `fossil` at an address for `git`: it shows the right one. */
+/** What `fossil` shows of a refusal: the right address, or what a password is. */
 import assert from "node:assert/strict";
 import { peer } from "../../../support/peers.ts";
 import { type GitTest, withGit } from "../../../support/git_door.ts";
@@ -15,6 +15,18 @@ Deno.test({
           said,
         );
       }
+    }),
+});
+
+Deno.test({
+  name: "a fossil clone with a wrong password is told what to give",
+  ...peer("fossil"),
+  fn: () =>
+    withGit(async (test) => {
+      const place = test.origin.replace("//", "//caller:wrong@");
+      const said = await cloneByFossil({ ...test, origin: place }, "/projects/demo/fossil");
+      assert.match(said, /a token for the password/);
+      assert.match(said, /login failed/);
     }),
 });
 
