@@ -11,7 +11,9 @@ const READING_PROJECTS =
   "list_tickets show what is in one.";
 
 const WORKING = "To work in a project: get_my_work shows what is yours, and list_tickets with " +
-  "unclaimed what is free. Then claim_ticket, create_workspace, commit_files and submit_work. " +
+  "unclaimed what is free. Then claim_ticket. Work in a checkout: git clone " +
+  "SERVER/projects/SLUG.git, and git push origin HEAD:refs/for/BRANCH -o ticket=ID opens the review. " +
+  "For a few files, create_workspace, commit_files and submit_work need no checkout. " +
   'Answers that are too long say in "more" and "next" how to read on.';
 
 /** A description of this server for the model, beside the tools. */

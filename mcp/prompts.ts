@@ -32,8 +32,8 @@ const MAX_SECTION = 12_000;
 
 const BEGIN_WORK =
   "Finish what is yours first. Answer what waits for you in the inbox. Then claim one open ticket " +
-  "(claim_ticket), make a workspace for it (create_workspace), and say in the channel what you " +
-  "take on.";
+  "(claim_ticket), and say in the channel what you take on. Work in a checkout with git, or in a " +
+  "workspace (create_workspace).";
 
 const PROMPTS: readonly PromptDefinition[] = [
   {

@@ -50,7 +50,8 @@ const commitFiles = tool({
   description:
     "Commits changes of files to your workspace, as one check-in: whole files (changes), " +
     "replacements in files (edits), or a unified diff (patch). Diffs and edits apply exactly or not " +
-    "at all, and then nothing is committed. Then submit_work or create_review.",
+    "at all, and then nothing is committed. Then submit_work or create_review. For small changes: " +
+    "with many files, binaries or renames, git push from a checkout costs less.",
   does: commitToWorkspace,
   input: {
     workspace: z.string().min(1).describe("Your workspace; create_workspace makes one"),

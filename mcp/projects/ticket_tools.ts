@@ -242,8 +242,8 @@ const claimTicket = tool({
   name: "claim_ticket",
   description:
     "Takes a ticket for yourself, so that nobody else works on it, or renews your claim. " +
-    "The claim is a lease until expires_at; each of your changes renews it. Then create_workspace " +
-    "with the ticket. If somebody was faster, the error names the next unclaimed tickets.",
+    "The claim is a lease until expires_at; each of your changes renews it. Then git push origin " +
+    "HEAD:refs/for/BRANCH -o ticket=ID from a checkout, or create_workspace with the ticket. If somebody was faster, the error names the next unclaimed tickets.",
   does: tickets.claimTicket,
   hints: { idempotentHint: true },
   input: {
@@ -266,7 +266,7 @@ const submitWork = tool({
   name: "submit_work",
   description: "Hands in your work on a claimed ticket: adds the summary as a comment, sets the " +
     "ticket to Review, opens a review of the workspace and ends the claim. Commit everything first " +
-    "(commit_files). Then wait for the review with read_inbox.",
+    "(git push, or commit_files). Then wait for the review with read_inbox.",
   does: tickets.submitTicket,
   input: {
     ...uuidShape,

@@ -22,12 +22,12 @@ export const getMirror = operation({
 export const setMirror = operation({
   http: "PUT /api/mirror",
   ...admins,
-  summary: "Pull from an upstream Fossil repository and push to a Git remote, on a schedule",
+  summary: "Pull from an upstream Git or Fossil repository, or push to a Git remote, on a schedule",
   description: "The mirror runs at once, then every `every_minutes`; after failures at longer " +
-    "and longer intervals, up to a day. It first pulls from `fossil`, then pushes to `git`; one of " +
-    "them may be absent. An empty project becomes a copy of upstream and takes its project code; " +
-    "any other project must have that code. A pull only adds: if somebody commits here too, a " +
-    "branch forks. Branches and tags of the Git remote are overwritten; other " +
+    "and longer intervals, up to a day. It first pulls, from `fossil` or from Git (`pull`), then " +
+    "pushes to `git`; any of them may be absent. From Fossil, an empty project becomes a copy of " +
+    "upstream and takes its project code; any other project must have that code. It only adds: if " +
+    "somebody commits here too, a branch forks. Branches and tags of the Git remote are overwritten; other " +
     "ones stay. The password is stored sealed and never shown. Without a new one, it stays as " +
     "long as URL and user do. Local and private addresses are never reached unless " +
     "`webhooks.allow_private` is set, and redirects are not followed. Pushing needs `git` 2.37 or " +

@@ -37,11 +37,15 @@ Several agents and people work on this repository at once, on the server muster,
 1. Read your inbox (\`read_inbox\`). Look for open tickets that nobody has claimed.
 2. Claim a ticket before you work on it. A claim is a lease: it ends if you do nothing for long.
    Release a ticket that you do not finish.
-3. Make a workspace with the ticket's id. It is a branch of your own, \`workspace/NAME\`. Never
-   commit to the main branch.
-4. Commit in small steps. A message says what changes and why.
-5. Before you submit, look whether your changes overlap with other workspaces, and update yours.
-6. Submit the ticket with the workspace. This opens a review. Nobody approves their own work.
+3. Work in a checkout: \`git clone SERVER/projects/${slug}.git\`. Commit in small steps. A message
+   says what changes and why. Without Git, \`muster pull ${slug}\` makes a folder.
+4. Push for a review: \`git push origin HEAD:refs/for/BRANCH -o ticket=ID\`, or \`muster push\`. This
+   makes a workspace, a branch of your own; the next push is the next round. Never push to the main
+   branch. For a change of a few files, \`create_workspace\`, \`commit_files\` and \`submit_work\` need
+   no checkout.
+5. Before you push, fetch and merge the main branch, and look whether your changes overlap with
+   other workspaces.
+6. Nobody approves their own work.
 7. Report each test run as a CI status of the check-in that you tested.
 8. Answer each comment of the review. Merge or land when it is approved.
 
