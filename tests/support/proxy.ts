@@ -1,14 +1,17 @@
 /** A reverse proxy of `deploy/` as its real program, in front of a started muster. */
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { join } from "node:path";
+import { markPacket, textPacket } from "../../services/engines/git/mod.ts";
 import { call, registerAgent } from "./api.ts";
 import { makeCertificate } from "./certificate.ts";
 import { freePort } from "./free_port.ts";
 import { GitClient } from "./git_client.ts";
 import { commit } from "./git_pushes.ts";
 import { type Program, startProgram } from "./program.ts";
+import { rawBlob, rawCommit, rawPack, rawTree } from "./raw_pushes.ts";
 import { withFolder } from "./temporary.ts";
-import { WAIT_LIMIT, within } from "./until.ts";
+import { asked, WAIT_LIMIT, within } from "./until.ts";
 
 /** Where a proxy listens and what it stands before. */
 export interface Placed {
@@ -103,6 +106,7 @@ export async function checkProxy(proxied: Proxied): Promise<void> {
   const account = await makeProject(proxied);
   await checkFossil(proxied, account);
   await checkGit(proxied, account);
+  await checkUnevenPushes(proxied, account);
 }
 
 /** Requests reach muster with the address of the client, which cannot pretend to be another. */
@@ -236,8 +240,101 @@ async function checkGit({ url, folder }: Proxied, account: string): Promise<void
   }
 }
 
-async function expect(asked: Promise<Response>, status: number): Promise<Record<string, unknown>> {
-  const response = await asked;
+/** Pushes that pause in the middle arrive; of those that are cut there, nothing stays. */
+async function checkUnevenPushes(proxied: Proxied, account: string): Promise<void> {
+  const { url, cert, folder, program } = proxied;
+  using client = new GitClient();
+  const remote = `${url.replace("//", `//${account}@`)}/projects/demo.git`;
+  const list = async (branch: string) => {
+    const trust = ["-c", `http.sslCAInfo=${join(folder, "tls.crt")}`];
+    return await client.git([...trust, "ls-remote", remote, `refs/heads/${branch}`]);
+  };
+  for (const version of [1, 2]) {
+    using http = Deno.createHttpClient({
+      caCerts: [cert],
+      http1: version === 1,
+      http2: version === 2,
+    });
+    const push = (body: ReadableStream<Uint8Array<ArrayBuffer>>) =>
+      fetch(`${url}/projects/demo.git/git-receive-pack`, {
+        client: http,
+        method: "POST",
+        headers: {
+          "authorization": `Basic ${btoa(account)}`,
+          "content-type": "application/x-git-receive-pack-request",
+        },
+        body,
+      });
+    const cut = rawPush(`refs/heads/cut-${version}`);
+    const broken = new TransformStream<Uint8Array<ArrayBuffer>>();
+    const writer = broken.writable.getWriter();
+    const cutting = push(broken.readable).then((response) => response.text(), () => "");
+    await writer.write(cut.body.slice(0, cut.body.length / 2));
+    await arrives(program);
+    await writer.abort(new Error("The client is gone"));
+    assert.doesNotMatch(await cutting, /unpack ok/);
+    await asked(() => Promise.resolve(uploadsOf(program)), ({ count }) => count === 0);
+    assert.equal(await list(`cut-${version}`), "");
+
+    const slow = rawPush(`refs/heads/slow-${version}`);
+    const halves = new TransformStream<Uint8Array<ArrayBuffer>>();
+    const half = slow.body.length / 2;
+    const slowly = halves.writable.getWriter();
+    const pushing = push(halves.readable);
+    await slowly.write(slow.body.slice(0, half));
+    await arrives(program);
+    // Others are not delayed meanwhile.
+    assert.equal(await list(`slow-${version}`), "");
+    await slowly.write(slow.body.slice(half));
+    await slowly.close();
+    const answer = await pushing;
+    assert.match(await answer.text(), /unpack ok\n/);
+    assert.equal((await list(`slow-${version}`)).split("\t")[0], slow.tip);
+  }
+}
+
+/** The body of a push of a new branch with a long file. */
+function rawPush(ref: string): { readonly body: Uint8Array<ArrayBuffer>; readonly tip: string } {
+  const long = new Uint8Array(2_000_000);
+  for (let at = 0; at < long.length; at += 50_000) {
+    crypto.getRandomValues(long.subarray(at, at + 50_000));
+  }
+  const blob = rawBlob(long);
+  const tree = rawTree([["long", 0o100644, blob]]);
+  const made = rawCommit(tree);
+  const change = `${"0".repeat(40)} ${made.hex} ${ref}\0report-status\n`;
+  const pack = rawPack([blob, tree, made]);
+  const body = Buffer.concat([textPacket(change), markPacket("flush"), pack]);
+  return { body: new Uint8Array(body), tip: made.hex };
+}
+
+/** The uploads that a program receives, and their bytes so far. */
+function uploadsOf({ folder }: Program): { readonly count: number; readonly bytes: number } {
+  const place = join(folder, "data", "projects");
+  const uploads = [...Deno.readDirSync(place)].filter(({ name }) => name.startsWith(".upload-"));
+  const sizes = uploads.flatMap(({ name }) => {
+    try {
+      const upload = join(place, name);
+      return [...Deno.readDirSync(upload)].map((file) =>
+        Deno.statSync(join(upload, file.name)).size
+      );
+    } catch {
+      return [];
+    }
+  });
+  return { count: uploads.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
+}
+
+/** Waits until the program has a part of an upload: its proxy passes on what comes. */
+async function arrives(program: Program): Promise<void> {
+  await asked(() => Promise.resolve(uploadsOf(program)), ({ bytes }) => bytes > 100_000);
+}
+
+async function expect(
+  request: Promise<Response>,
+  status: number,
+): Promise<Record<string, unknown>> {
+  const response = await request;
   const text = await response.text();
   assert.equal(response.status, status, text);
   return text === "" ? {} : JSON.parse(text);
