@@ -199,11 +199,9 @@ class NewFiles {
    * @param isForAdded whether it is only there for what is in it by name
    */
   look(folder: string, around: IgnoreRules | null, isForAdded = false): void {
-    const place = join(this.#root, folder);
-    const found = [...Deno.readDirSync(place)].toSorted((a, b) => a.name < b.name ? -1 : 1);
-    const rules = found.some(({ name, isFile }) => isFile && name === IGNORE_FILE)
-      ? new IgnoreRules(Deno.readTextFileSync(join(place, IGNORE_FILE)), folder, around)
-      : around;
+    const found = filesIn(join(this.#root, folder));
+    const ignoring = found.find(({ name, isFile }) => isFile && name === IGNORE_FILE);
+    const rules = ignoring === undefined ? around : this.#rulesIn(folder, around);
     for (const { name, isDirectory } of found) {
       const path = folder + name;
       const isOurs = isGitFolder(name) || (folder === "" && name === RECORD_FOLDER);
@@ -216,6 +214,15 @@ class NewFiles {
       } else if ((!isLeftOut || hasAdded) && !this.#isOtherCheckout(path)) {
         this.look(`${path}/`, rules, isLeftOut);
       }
+    }
+  }
+
+  #rulesIn(folder: string, around: IgnoreRules | null): IgnoreRules {
+    const path = join(this.#root, folder, IGNORE_FILE);
+    try {
+      return new IgnoreRules(Deno.readTextFileSync(path), folder, around);
+    } catch {
+      throw new CommandFailed(`${path} cannot be read`);
     }
   }
 
@@ -249,6 +256,14 @@ class NewFiles {
 
   #isOtherCheckout(path: string): boolean {
     return CHECKOUTS.some((name) => statAt(join(this.#root, path, name)) !== null);
+  }
+}
+
+function filesIn(folder: string): Deno.DirEntry[] {
+  try {
+    return [...Deno.readDirSync(folder)].toSorted((a, b) => a.name < b.name ? -1 : 1);
+  } catch {
+    throw new CommandFailed(`${folder} cannot be read`);
   }
 }
 

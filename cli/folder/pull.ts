@@ -165,7 +165,12 @@ class Pull {
   }
 
   async run(): Promise<void> {
-    const base = await this.#base();
+    const [tip] = this.#record.parents;
+    const { upstream } = this.#record;
+    const isTaken = tip !== undefined && tip !== upstream &&
+      await this.#git.isAncestor(tip, this.#target.commit);
+    const start = isTaken ? tip : upstream ?? tip;
+    const base = start === undefined ? FileTree.EMPTY : await this.#git.tree(start);
     const remote = await this.#git.tree(this.#target.commit);
     const last = this.#record.parents.at(-1);
     const known = last === undefined ? FileTree.EMPTY : await this.#git.tree(last);
@@ -179,25 +184,17 @@ class Pull {
     for (const [path, { content, isExecutable }] of merged) {
       this.#put(path, content, isExecutable ? MODE.executable : MODE.file);
     }
-    writeRecord(this.#folder, this.#next());
+    writeRecord(this.#folder, this.#next(isTaken));
     this.#report(plan, merged);
   }
 
-  /** The state on which both sides build. */
-  async #base(): Promise<FileTree> {
-    const { upstream, parents } = this.#record;
-    const [tip] = parents;
-    if (tip === undefined) return FileTree.EMPTY;
-    const hasTip = tip !== upstream && await this.#git.isAncestor(tip, this.#target.commit);
-    return await this.#git.tree(hasTip ? tip : upstream ?? tip);
-  }
-
-  #next(): FolderRecord {
+  /** @param isTaken whether the target has what the folder has pushed */
+  #next(isTaken: boolean): FolderRecord {
     const record = this.#record;
     const { commit, isWorkspace } = this.#target;
-    if (isWorkspace) return { ...record, parents: [commit], pending: null };
-    const [tip] = record.parents;
-    const isOwn = tip !== undefined && tip !== record.upstream && record.topic !== null;
+    const [tip, ...others] = record.parents;
+    if (isWorkspace) return { ...record, parents: [commit, ...others], pending: null };
+    const isOwn = tip !== undefined && tip !== record.upstream && !isTaken;
     const parents = isOwn ? [tip, commit] : [commit];
     return { ...record, upstream: commit, parents, pending: null };
   }
@@ -293,7 +290,7 @@ class Pull {
       Deno.mkdirSync(dirname(target), { recursive: true });
       removeIfThere(part);
       if (mode === MODE.link) Deno.symlinkSync(new TextDecoder().decode(content), part);
-      else Deno.writeFileSync(part, content, { mode: (mode & 0o100) === 0 ? 0o666 : 0o777 });
+      else writeNew(part, content, (mode & 0o100) === 0 ? 0o666 : 0o777);
       removeFolder(target);
       Deno.renameSync(part, target);
     } catch (error) {
@@ -340,6 +337,14 @@ class Pull {
     if (conflicts.length === 0) return;
     printError(`Both changed the same lines: resolve the conflicts between the markers in`);
     throw new CommandFailed(named(conflicts));
+  }
+}
+
+/** @param mode what the system's mask leaves of it */
+function writeNew(path: string, content: Uint8Array, mode: number): void {
+  using file = Deno.openSync(path, { write: true, createNew: true, mode });
+  for (let written = 0; written < content.length;) {
+    written += file.writeSync(content.subarray(written));
   }
 }
 

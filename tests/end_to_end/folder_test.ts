@@ -86,6 +86,10 @@ folderTest(
     const folder = new Folder(test, "demo");
     assert.match(await folder.succeed("pull", "demo", "."), /4 files written/);
     assert.equal(folder.read("src/old.ts"), TEXT);
+    // As the system's mask has it.
+    const { mode } = Deno.statSync(`${folder.path}/a.txt`);
+    assert.equal((mode ?? 0) & 0o777, 0o666 & ~Deno.umask());
+
     assert.match(await folder.succeed("push", "--dry-run"), /Nothing has changed/);
     assert.match(await folder.succeed("push", "--title", "Nothing"), /Nothing has changed since/);
     folder.write({
@@ -216,6 +220,10 @@ folderTest(
     await folder.succeed("pull");
     assert.equal(folder.read("b.txt"), "after\n");
     assert.match(await folder.succeed("push", "--title", "After"), /Review 2:/);
+    await clone.git("fetch", "--quiet");
+    const { workspaces } = await test.answer("GET /api/workspaces?status=active");
+    const line = `origin/trunk..origin/workspace/${workspaces[0].name}`;
+    assert.equal(await clone.git("log", "--format=%s", line), "After\n");
   },
 );
 
@@ -253,6 +261,9 @@ folderTest(
     folder.write({ "a.txt": `${TEXT}mine\n` });
     await folder.succeed("push", "--title", "Mine", "--topic", "mine", "--draft");
     assert.deepEqual((await test.answer("GET /api/reviews")).reviews, []);
+    // What was pulled of the branch meanwhile stays a parent, too.
+    await commitFiles(test, { "c.txt": "c\n" });
+    await folder.succeed("pull");
     const clone = await test.clone("--branch=workspace/mine");
     await commit(clone, { "b.txt": "b\n" });
     await clone.git("push", "--quiet", "origin", "HEAD:workspace/mine");
@@ -262,6 +273,12 @@ folderTest(
     );
     await folder.succeed("pull");
     assert.equal(folder.read("b.txt"), "b\n");
+    await folder.succeed("push", "--title", "Both", "--draft");
+    await clone.git("pull", "--quiet", "origin", "workspace/mine");
+    await clone.git("fetch", "--quiet");
+    const parents = (await clone.git("log", "-1", "--format=%P")).trim().split(" ");
+    assert.equal(parents[1], (await clone.git("rev-parse", "origin/trunk")).trim());
+    assert.equal(await clone.git("diff", "--name-only", "origin/trunk"), "a.txt\nb.txt\n");
     // Without a change, a push opens the review that the draft had not.
     assert.match(await folder.succeed("push", "--title", "Ready"), /Review 1:/);
     const stranger = new Folder(test, "theirs", "other");

@@ -7,6 +7,7 @@ import {
   type RefReport,
 } from "../../engines/git/mod.ts";
 import type { GitPush, GitPushReport, SentPack, UnpackedPush } from "../../engines/fossil/mod.ts";
+import { matchesGlob } from "../../engines/fossil/front/mod.ts";
 import { Invalid, ServiceError, TooMany, Unavailable } from "../../kernel/errors.ts";
 import type { FreeSpace } from "../../kernel/files.ts";
 import { Semaphore } from "../../kernel/semaphore.ts";
@@ -29,6 +30,7 @@ const BODIES = {
 const FREE_BYTES = 16 * 1024 * 1024;
 /** Most references that are stored without keeping anybody waiting. */
 const MAX_SHORT_REFS = 50;
+const HEADS = "refs/heads/";
 /** Bytes in which most pushes have all that comes before their pack. */
 const USUAL_HEAD = 64 * 1024;
 
@@ -138,6 +140,7 @@ export class GitPushes {
       ...options.unknown.map((name) => `The push option "${name}" means nothing here`),
       ...unpacked.oddities.map((sentence) => `Warning: ${sentence}`),
       ...refs.flatMap(({ ref, refusal }) => refusal === null ? [] : `${ref}: ${refusal}`),
+      ...this.#waysOf(access, refs),
     ];
     for (const target of targets) {
       if (target.refusal !== null) continue;
@@ -152,6 +155,17 @@ export class GitPushes {
       }
     }
     return { head, failure: null, refs, notices };
+  }
+
+  /** What to do in place of refused pushes to protected branches. */
+  #waysOf({ project, isAdmin }: ProjectAccess, refs: readonly RefReport[]): string[] {
+    const { pushes } = this.#options.protection.closedTo(project, isAdmin);
+    return refs.flatMap(({ ref, refusal }) => {
+      const branch = ref.slice(HEADS.length);
+      const isProtected = refusal !== null && ref.startsWith(HEADS) &&
+        pushes.some(({ pattern }) => matchesGlob(pattern, branch));
+      return isProtected ? `For a review: git push origin HEAD:refs/for/${branch}` : [];
+    });
   }
 
   /** Unpacks a push, as long as the disk has room for what it unfolds to. */

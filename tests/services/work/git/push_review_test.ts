@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { commit, gitTest } from "../../../support/git_pushes.ts";
 import { commitFiles } from "../../../support/projects.ts";
+import { pushRaw, rawBlob, rawCommit, rawPack, rawTree } from "../../../support/raw_pushes.ts";
 
 gitTest("a push for a review makes a workspace and a review, and then its rounds", async (test) => {
   await commitFiles(test, { "a.txt": "a\n" });
@@ -58,4 +59,29 @@ gitTest("a workspace is made, rewound and given up by pushes of its owner alone"
   assert.equal((await test.answer("GET /api/workspaces/mine")).status, "abandoned");
   const fresh = await test.clone();
   assert.doesNotMatch(await fresh.refs(), /workspace/);
+});
+
+gitTest("a refused push to a protected branch is told how to ask for a review", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  await test.answer("PUT /api/protection", { body: [{ pattern: "tr*", approvals: { any: 1 } }] });
+  const clone = await test.clone();
+  await commit(clone, { "b.txt": "b\n" });
+  const { stderr } = await clone.run("push", "origin", "HEAD:trunk");
+  assert.match(stderr, /remote: For a review: git push origin HEAD:refs\/for\/trunk\s/);
+  const other = await clone.run("push", "origin", "HEAD:landing/x");
+  assert.doesNotMatch(other.stderr, /For a review/);
+});
+
+gitTest("a push for a review may name what it has seen of the workspace", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const clone = await test.clone();
+  const one = await commit(clone, { "b.txt": "1\n" });
+  await clone.git("push", "--quiet", "origin", "HEAD:refs/for/trunk/topic");
+  const blob = rawBlob("2\n");
+  const tree = rawTree([["b.txt", 0o100644, blob]]);
+  const next = rawCommit(tree, { parents: [one] });
+  const pack = rawPack([blob, tree, next]);
+  const seen = (from: string) => pushRaw(test, [["refs/for/trunk/topic", next.hex, from]], pack);
+  assert.match(await seen("1".repeat(40)), /it has changed meanwhile/);
+  assert.match(await seen(one), /ok refs\/for\/trunk\/topic/);
 });
