@@ -151,7 +151,7 @@ export class ProjectGit {
       "content-type": `application/x-${FETCH}-request`,
       "git-protocol": "version=2",
     };
-    return await this.#client.exchange(`${this.#path}/${FETCH}`, headers, request.slice());
+    return await this.#client.exchange(`${this.#path}/${FETCH}`, headers, new Uint8Array(request));
   }
 
   async #explained<T>(work: () => Promise<T>): Promise<T> {

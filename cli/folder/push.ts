@@ -301,7 +301,7 @@ type PackedObject =
 
 function* packOf(objects: readonly PackedObject[]): Generator<Uint8Array> {
   const pieces: Uint8Array[] = [];
-  const writer = new PackWriter(objects.length, (piece) => pieces.push(piece.slice()));
+  const writer = new PackWriter(objects.length, (piece) => pieces.push(new Uint8Array(piece)));
   for (const object of objects) {
     const content = "read" in object ? object.read() : object.content;
     writer.entry({ kind: object.kind }, content.length, deflateSync(content));

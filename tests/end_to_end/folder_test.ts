@@ -69,8 +69,11 @@ function folderTest(name: string, run: (test: GitTest) => Promise<void>): void {
   Deno.test({ name, ...peer("git"), fn: () => withGit(run) });
 }
 
-/** Bytes that are no text. */
-const BINARY = Uint8Array.from({ length: 70_000 }, (_, place) => (place * 7919) % 256);
+/** Bytes that are no text and do not shrink, in several pieces of a pack. */
+const BINARY = new Uint8Array(700_000);
+for (let at = 0; at < BINARY.length; at += 50_000) {
+  crypto.getRandomValues(BINARY.subarray(at, at + 50_000));
+}
 const LINES = Array.from({ length: 40 }, (_, line) => `line ${line}\n`);
 const TEXT = LINES.join("");
 

@@ -117,6 +117,8 @@ const COMMANDS: Readonly<Record<string, OnPage | OnTerminal>> = {
   "project webhook ping": [SETTINGS, "ping-webhook"],
   "project webhook deliveries": [SETTINGS, null],
   "project webhook redeliver": [SETTINGS, "redeliver"],
+  "pull": "It writes files of the machine where it is called",
+  "push": "It sends files of the machine where it is called",
 
   "backend add": ["/settings/llm", "create"],
   "backend list": ["/settings/llm", null],

@@ -49,14 +49,14 @@ export function objectsOf(pack: Uint8Array): Map<string, GitObject> {
   };
   for (const { offset, form, content } of readPack(sourceOf(pack))) {
     if ("kind" in form) {
-      add(offset, { kind: form.kind, content: content.slice() });
+      add(offset, { kind: form.kind, content: new Uint8Array(content) });
       continue;
     }
     const base = baseOf(form);
     const known = typeof base === "number" ? places.get(base) : objects.get(base);
     if (known === undefined) {
       const others = waiting.get(base) ?? [];
-      waiting.set(base, [...others, { offset, delta: content.slice() }]);
+      waiting.set(base, [...others, { offset, delta: new Uint8Array(content) }]);
     } else {add(offset, {
         kind: known.kind,
         content: applyDelta(known.content, content, MAX_BYTES),
