@@ -80,7 +80,7 @@ export function syncAnswerer({ hosting: { sync, repositories }, config }: SyncSe
 }
 
 /**
- * Creates a handler of messages to an address where there is no repository of Fossil: the program shows
+ * Creates a handler of messages to an address that is not a repository of Fossil: the program shows
  * the sentence.
  */
 export function syncRefuser(
