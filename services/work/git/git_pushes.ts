@@ -120,7 +120,8 @@ export class GitPushes {
     const { slug, caller } = call;
     const options = await this.#optionsOf(access, head);
     let targets: readonly Target[] = [];
-    const report = await this.#pushes.receive(access, { slug, caller }, async (turn) => {
+    const sender = { slug, caller, isFromGit: true };
+    const report = await this.#pushes.receive(access, sender, async (turn) => {
       const { refs } = await git.refs(turn.access.project);
       targets = await targetsOf(head.commands, {
         workspaces: this.#options.workspaces,

@@ -14,6 +14,7 @@ import { unwrapped } from "../wrapped.ts";
 import type { CommitGraph } from "./graph.ts";
 import { type CheckinHead, headOf } from "./heads.ts";
 import { type CurrentRef, currentRefs, movesOf, sameName } from "./refs.ts";
+import type { NotedArtifacts, NotedContent } from "./noted.ts";
 import { COMPANION_VERSION, KIND, packRows } from "./schema.ts";
 import type { PathChange, TreeStore } from "./trees.ts";
 
@@ -50,15 +51,8 @@ export interface CompanionParts {
   readonly reader: Reader;
   readonly trees: TreeStore;
   readonly graph: CommitGraph;
-  /** What is known of contents, by their rows: so much need not be read again. */
-  readonly noted: ReadonlyMap<number, NotedContent>;
-}
-
-/** A content as Git knows it. */
-export interface NotedContent {
-  readonly name: Uint8Array;
-  /** Bytes. */
-  readonly size: number;
+  /** What need not be read. */
+  readonly noted: Pick<NotedArtifacts, "content" | "head">;
 }
 
 /** A file of a check-in whose content is not here. */
@@ -170,17 +164,25 @@ export class CompanionUpdater {
       from,
     );
     const heads = new Map<number, CheckinHead>();
-    for (const { rid, type } of rows) {
+    // The newest first: each is stored as a delta of the next.
+    for (const { rid, type } of rows.toReversed()) {
       reader.check();
       if (type === "g") this.#noteMoves(rid);
       else if (graph.idOf(rid) === 0) {
-        const content = repository.store.get(rid);
-        const head = content === null ? null : headOf(content);
+        const head = this.#headOf(rid);
         if (head !== null) heads.set(rid, head);
       }
     }
     this.#addAll(heads);
     return from > 0 && rows.length === heads.size ? heads : null;
+  }
+
+  #headOf(rid: number): CheckinHead | null {
+    const { noted, reader: { repository } } = this.#parts;
+    const known = noted.head(rid);
+    if (known !== undefined) return known;
+    const content = repository.store.get(rid);
+    return content === null ? null : headOf(content);
   }
 
   #rebuild(): null {
@@ -191,6 +193,7 @@ export class CompanionUpdater {
     for (const table of ["object", "revision", "tree", "file", "tag", "move", "ref", "kept"]) {
       db.exec(`DELETE FROM ${table}`);
     }
+    db.run("REPLACE INTO meta(key,value) VALUES('history',?)", crypto.randomUUID());
     const rowsOf = (sql: string) =>
       new Set(repository.db.rows<{ rid: number }>(sql).map(({ rid }) => rid));
     const files = rowsOf("SELECT DISTINCT fid AS rid FROM mlink WHERE fid>0");
@@ -383,7 +386,7 @@ export class CompanionUpdater {
     const known = this.#parts.db.value<Uint8Array>("SELECT name FROM file WHERE rid=?", rid);
     if (known !== undefined) return known;
     const isHere = rid !== 0 && this.#isServed(rid);
-    const noted = isHere ? this.#parts.noted.get(rid) : undefined;
+    const noted = isHere ? this.#parts.noted.content(rid) : undefined;
     if (noted !== undefined) return this.#noteFile(rid, noted);
     const content = isHere ? this.#parts.reader.repository.store.get(rid) : null;
     if (content === null) throw new ContentMissing();

@@ -235,7 +235,8 @@ class Attempt {
       this.#current = pushed.ref;
       this.#moveHead(pushed, { branch, branches });
     }
-    const tags = new PushedTags({ objects, repository, pusher: push.rules.pusher, now: push.now });
+    const { rules: { pusher }, now } = push;
+    const tags = new PushedTags({ objects, repository, branches, pusher, now });
     for (const { ref, to } of refs) {
       if (!ref.startsWith(TAGS)) continue;
       this.#current = ref;
@@ -344,7 +345,7 @@ class Attempt {
     this.#history = history;
     this.#writer = writer;
     const branchOf = new Map(heads.map(({ pushed, branch }) => [pushed.ref, branch]));
-    const mainBranchOfFirst = main === null ? null : branchOf.get(main)!;
+    const first = heads.find(({ pushed: { ref } }) => ref === main);
     this.#requireEach(heads.map(({ pushed }) => pushed), (pushed) => {
       this.#requireForward(pushed);
       const isWorkspace = Object.hasOwn(rules.workspaces, branchOf.get(pushed.ref)!.name);
@@ -352,7 +353,7 @@ class Attempt {
         this.#requireOwn(pushed, { branch: branchOf.get(pushed.ref)!, branches });
       }
     });
-    if (mainBranchOfFirst !== null) this.#replaceInitial(mainBranchOfFirst, main!);
+    if (first !== undefined) this.#replaceInitial(first, branches);
     for (const [number, commit] of history.commits.entries()) {
       progress(number, history.commits.length);
       const { ref, to } = tips[causes[number]!]!;
@@ -400,7 +401,10 @@ class Attempt {
   }
 
   /** Takes the first, empty check-in of a project out of the way of the first push. */
-  #replaceInitial(branch: PushBranch, ref: string): void {
+  #replaceInitial(
+    { pushed: { ref }, branch }: { readonly pushed: PushedRef; readonly branch: PushBranch },
+    branches: PushBranches,
+  ): void {
     const { repository } = this.#companion.reader;
     this.#current = ref;
     if (branch.name !== TRUNK) repository.config.set("main-branch", branch.name);
@@ -409,9 +413,7 @@ class Attempt {
     );
     for (const { uuid: target } of initial) {
       this.#tag([
-        { sign: "*", name: "branch", target, value: INITIAL },
-        { sign: "*", name: `sym-${INITIAL}`, target },
-        { sign: "-", name: `sym-${TRUNK}`, target },
+        ...branches.moveTo({ name: INITIAL, value: null }, target),
         { sign: "+", name: "closed", target },
         { sign: "*", name: "hidden", target },
       ]);
