@@ -48,8 +48,8 @@ export function checksum(bytes: Uint8Array): number {
   return ((first << 24) + (second << 16) + (third << 8) + fourth) >>> 0;
 }
 
-/** Growing output of the encoder. */
-class DeltaWriter {
+/** Growing output of an encoder. */
+export class DeltaWriter {
   #bytes: Uint8Array;
   #length = 0;
 
@@ -84,6 +84,16 @@ class DeltaWriter {
   copy(count: number, offset: number): void {
     this.number(count, AT);
     this.number(offset, COMMA);
+  }
+
+  /** The length of the target, with which a delta begins. */
+  length(length: number): void {
+    this.number(length, NEWLINE);
+  }
+
+  /** The checksum of the target, with which a delta ends. */
+  end(sum: number): void {
+    this.number(sum, SEMICOLON);
   }
 
   finish(): Uint8Array {
@@ -199,10 +209,10 @@ interface Match {
  */
 export function createDelta(source: Uint8Array, target: Uint8Array): Uint8Array {
   const writer = new DeltaWriter(256 + (target.length >> 3));
-  writer.number(target.length, NEWLINE);
+  writer.length(target.length);
   const base = source.length > WINDOW ? writeMatches(writer, source, target) : 0;
   if (base < target.length || source.length <= WINDOW) writer.literal(target.subarray(base));
-  writer.number(checksum(target), SEMICOLON);
+  writer.end(checksum(target));
   return writer.finish();
 }
 

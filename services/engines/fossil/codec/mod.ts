@@ -23,6 +23,7 @@ export {
   sha3,
 } from "./hash.ts";
 export { formatDate, fromJulianDay, parseDate, toJulianDay } from "./julian.ts";
+export { createQuickDelta } from "./quick_delta.ts";
 export {
   compareUtf8,
   decodeUtf8,

@@ -1,4 +1,4 @@
-import { createDelta } from "../codec/mod.ts";
+import { createQuickDelta } from "../codec/mod.ts";
 import type { Database } from "./database.ts";
 
 /** Artifacts with fewer bytes neither become a delta nor the source of one. */
@@ -13,10 +13,10 @@ const MAX_FURTHER = 1_000_000;
 /** The names of artifacts that are never stored as deltas: one of 4,096. */
 const WHOLE = /^000/;
 
-/** The delta that makes `target` from `source`, by Fossil's rules; null if it saves too little. */
+/** A delta that makes `target` from `source`; null if it saves too little. */
 export function worthwhileDelta(source: Uint8Array, target: Uint8Array): Uint8Array | null {
   if (Math.min(source.length, target.length) < MIN_DELTA_BYTES) return null;
-  const delta = createDelta(source, target);
+  const delta = createQuickDelta(source, target);
   return delta.length < target.length * MAX_DELTA_RATIO ? delta : null;
 }
 

@@ -30,6 +30,8 @@ export class BranchJudge {
   readonly #new = new Map<number, NewCheckin>();
   /** The branches of known check-ins before the push, by row. */
   readonly #before = new Map<number, string>();
+  /** Rows that were found to be check-ins: they stay that. */
+  readonly #linked = new Set<number>();
   /** The names of branches before the push, and those that its cards give; null until asked for. */
   #names: TextSet | null = null;
 
@@ -104,8 +106,11 @@ export class BranchJudge {
 
   /** Whether a row is a check-in that is linked. */
   isCheckin(rid: number): boolean {
+    if (this.#linked.has(rid)) return true;
     const select = "SELECT 1 FROM event WHERE objid=? AND type='ci'";
-    return this.#repository.db.exists(select, rid);
+    const isLinked = this.#repository.db.exists(select, rid);
+    if (isLinked) this.#linked.add(rid);
+    return isLinked;
   }
 
   /** The branch of a check-in; that of one without a branch tag is the main branch. */

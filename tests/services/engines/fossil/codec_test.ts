@@ -15,6 +15,8 @@ import {
   unescapeToken,
   unpackBlob,
 } from "../../../../services/engines/fossil/mod.ts";
+import { createQuickDelta, joinBytes } from "../../../../services/engines/fossil/codec/mod.ts";
+import { cpuTimeOf } from "../../../support/cpu_time.ts";
 import { judged } from "./support/judges.ts";
 import { Scratch } from "./support/fossil.ts";
 import { anyCharacter } from "../../../support/any_character.ts";
@@ -148,4 +150,36 @@ Deno.test("dates are those of SQLite", () => {
   for (const text of ["", "now", "2026", "2026-13-01", "2026-01-02T25:00", "2026-01-02T03:04:60"]) {
     assert.equal(parseDate(text), null, text);
   }
+});
+
+Deno.test("createQuickDelta() gives back its target, and finds what is moved", () => {
+  fc.assert(fc.property(related, ({ source, target }) => {
+    assert.deepEqual(applyDelta(source, createQuickDelta(source, target)), target);
+  }));
+  const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
+  const [one, two, three] = [random(20_000), random(20_000), random(100)];
+  const source = joinBytes([one, two]);
+  const target = joinBytes([two, three, one]);
+  const delta = createQuickDelta(source, target);
+  assert.deepEqual(applyDelta(source, delta), target);
+  assert.ok(delta.length < 200, `${delta.length} bytes`);
+});
+
+Deno.test("a delta between contents that have nothing in common takes linear time", () => {
+  const noise = (seed: number) => {
+    const bytes = new Uint8Array(1024 * 1024);
+    for (let at = 0, state = seed; at < bytes.length; at++) {
+      state = (Math.imul(state, 1664525) + 1013904223) | 0;
+      bytes[at] = state >>> 24;
+    }
+    return bytes;
+  };
+  const [one, other] = [noise(1), noise(2)];
+  const text = encodeUtf8("0123,4567\n".repeat(100_000));
+  const time = cpuTimeOf(() => {
+    for (const [source, target] of [[one, other], [one, text], [text, other]] as const) {
+      createQuickDelta(source, target);
+    }
+  });
+  assert.ok(time < 1500, `${time} ms`);
 });
