@@ -161,13 +161,13 @@ Deno.test({
       await commitFiles(test, { "a.txt": "a\n" });
       const clone = await test.clone();
       const noise = crypto.getRandomValues(new Uint8Array(60_000));
-      for (let part = 0; part < 10; part++) {
+      for (let part = 0; part < 25; part++) {
         await commit(clone, { [`${part}.bin`]: Uint8Array.from(noise, (byte) => byte ^ part) });
       }
       const push = await clone.run("push", "origin", "trunk");
-      assert.match(push.stderr, /remote: The file is larger than 300000 bytes/, push.stderr);
+      assert.match(push.stderr, /remote: The file is larger than 1048576 bytes/, push.stderr);
       assert.match(push.stderr, /! \[remote rejected\] trunk -> trunk/);
-    }, { config: { limits: { sync_bytes: 300_000 } } }),
+    }, { config: { limits: { sync_bytes: 1_048_576 } } }),
 });
 
 gitTest("a compressed push that unfolds without an end is refused", async (test) => {

@@ -48,7 +48,7 @@ gitTest("a push of several branches and tags is one event", async (test) => {
   assert.equal(push.tags.filter(({ name }) => name === "sym-v1").length, 1);
   assert.match(
     lineOf(projectEventOf(events[0]!)!)?.text ?? "",
-    /^caller pushed 3 check-ins, also to side; the last is [0-9a-f]{10} to trunk: Two$/,
+    /^caller pushed 3 check-ins, also to side; the last is [0-9a-f]{10} to trunk: Two With a body$/,
   );
 });
 

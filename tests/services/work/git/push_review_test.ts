@@ -59,3 +59,22 @@ gitTest("a workspace is made, rewound and given up by pushes of its owner alone"
   const fresh = await test.clone();
   assert.doesNotMatch(await fresh.refs(), /workspace/);
 });
+
+gitTest("a workspace that is pushed to the main branch is told how it gets there", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const clone = await test.clone();
+  await commit(clone, { "b.txt": "1\n" });
+  await clone.git("push", "--quiet", "origin", "HEAD:refs/for/trunk/mine");
+  const own = await clone.run("push", "origin", "HEAD:trunk");
+  assert.match(
+    own.stderr,
+    /remote rejected.*\(it has the commits of workspace\/mine, .* refs\/for\/trunk\/mine with the option land/,
+    own.stderr,
+  );
+  const foreign = await test.clone();
+  await foreign.git("remote", "set-url", "origin", test.urlOf("other"));
+  const other = await foreign.run("push", "origin", "origin/workspace/mine:refs/heads/trunk");
+  assert.match(other.stderr, /it has commits of workspace\/mine: .*belongs to "caller"/);
+  const landed = await clone.run("push", "-o", "land", "origin", "HEAD:refs/for/trunk/mine");
+  assert.match(landed.stderr, /remote: Review 1 waits to land/, landed.stderr);
+});

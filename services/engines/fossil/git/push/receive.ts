@@ -478,7 +478,9 @@ class Attempt {
     const end = this.#writer!.checkinOf(bytesOfName(from));
     let first: string | null = null;
     for (let checkin = target; checkin !== end;) {
-      if (branches.branchOf(checkin) === branch.name) return [];
+      const own = branches.branchOf(checkin);
+      if (own === branch.name) return [];
+      this.#requireJoining(own, branch);
       first = checkin;
       const parent = db.value<string>(
         "SELECT uuid FROM plink JOIN blob ON rid=pid WHERE cid=? AND isprim",
@@ -488,6 +490,19 @@ class Attempt {
       checkin = parent;
     }
     return first === null ? [] : branches.moveTo(branch, first);
+  }
+
+  /** Checks that commits may leave their branch for another one, as no commit of a workspace does. */
+  #requireJoining(own: string, { name }: PushBranch): void {
+    const { push: { rules } } = this.#parts;
+    const refusal = new BranchJudge(this.#companion.reader.repository, rules).refusalOf(own);
+    if (refusal !== null) this.#refuse(`it has commits of ${own}: ${refusal}`);
+    if (!Object.hasOwn(rules.workspaces, own)) return;
+    const topic = own.replace(/^workspace\//, "");
+    this.#refuse(
+      `it has the commits of ${own}, which a merge ends: push them to refs/for/${name}/${topic} ` +
+        "with the option land, or merge the workspace on its page",
+    );
   }
 
   /** The tags that end what an earlier move has closed, if a check-in is the tip of a branch again. */
