@@ -1,4 +1,4 @@
-import { createQuickDelta } from "../codec/mod.ts";
+import { createDelta } from "../codec/mod.ts";
 import type { Database } from "./database.ts";
 
 /** Artifacts with fewer bytes neither become a delta nor the source of one. */
@@ -16,7 +16,7 @@ const WHOLE = /^000/;
 /** A delta that makes `target` from `source`; null if it saves too little. */
 export function worthwhileDelta(source: Uint8Array, target: Uint8Array): Uint8Array | null {
   if (Math.min(source.length, target.length) < MIN_DELTA_BYTES) return null;
-  const delta = createQuickDelta(source, target);
+  const delta = createDelta(source, target);
   return delta.length < target.length * MAX_DELTA_RATIO ? delta : null;
 }
 
