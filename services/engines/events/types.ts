@@ -232,22 +232,22 @@ type InProject = {
   readonly project_id: string;
 };
 
-interface CheckinFields {
+type CheckinFields = {
   readonly uuid: string;
   readonly user: string;
   readonly comment: string;
   readonly branch: string;
   readonly timestamp: string;
-}
+};
 
-interface TagFields {
+type TagFields = {
   readonly name: string;
   readonly sign: string;
   readonly target: string | null;
-}
+};
 
 /** What a push of Git brings, all of which is one event. Each list has at most 100 entries. */
-export interface GitPushFields {
+type GitPushFields = {
   /** How many check-ins there are. */
   readonly checkins: number;
   /** The newest ones, the oldest of these first; of each comment, the first line. */
@@ -257,7 +257,7 @@ export interface GitPushFields {
   /** Where branches are now; null for one that is deleted. */
   readonly refs: readonly { readonly ref: string; readonly checkin: string | null }[];
   readonly tags: readonly TagFields[];
-}
+};
 
 /**
  * The events of projects. What follows `project.` is the event's name in the repository API, and

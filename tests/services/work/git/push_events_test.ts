@@ -2,7 +2,14 @@
 import assert from "node:assert/strict";
 import { commit, gitTest } from "../../../support/git_pushes.ts";
 import type { GitTest } from "../../../support/git_door.ts";
-import { pushRaw, rawBlob, rawCommit, rawPack, rawTree } from "../../../support/raw_pushes.ts";
+import {
+  pushRaw,
+  rawBlob,
+  rawCommit,
+  type RawObject,
+  rawPack,
+  rawTree,
+} from "../../../support/raw_pushes.ts";
 import { commitFiles } from "../../../support/projects.ts";
 import type { EventTypes } from "../../../../services/engines/events/mod.ts";
 import { lineOf, projectEventOf } from "../../../../services/oversight/notifications/mod.ts";
@@ -70,7 +77,7 @@ gitTest("the event of a long push names at most 100 commits", async (test) => {
   await commitFiles(test, { "a.txt": "a\n" });
   const clone = await test.clone();
   const base = (await clone.git("rev-parse", "HEAD")).trim();
-  const objects = [];
+  const objects: RawObject[] = [];
   let tip = base;
   for (let number = 0; number < 130; number++) {
     const blob = rawBlob(`${number}\n`);

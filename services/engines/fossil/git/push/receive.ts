@@ -501,7 +501,7 @@ class Attempt {
     const topic = own.replace(/^workspace\//, "");
     this.#refuse(
       `it has the commits of ${own}, which a merge ends: push them to refs/for/${name}/${topic} ` +
-        "with the option land, or merge the workspace on its page",
+        "for a review that lands, or merge the workspace on its page",
     );
   }
 
