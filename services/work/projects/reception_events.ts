@@ -14,6 +14,7 @@ const MAX_SUBJECT = 200;
 
 type About = Pick<Project, "id" | "slug">;
 type GitPush = NonNullable<EventTypes["project.checkin"]["push"]>;
+type ReceivedTag = Extract<ReceivedArtifact, { readonly kind: "tag" }>["tags"][number];
 type Checkin = Extract<ReceivedArtifact, { readonly kind: "checkin" }>;
 
 /** An event for each artifact; but a push of Git is one event. */
@@ -54,9 +55,9 @@ function pushEvent(
   by: { readonly origin: Origin; readonly time: number },
 ): NewEvent {
   const checkins = artifacts.filter((one): one is Checkin => one.kind === "checkin");
-  const moves = artifacts.flatMap((one) => one.kind === "tag" ? one.moves : []);
-  const tags = artifacts.flatMap((one) => one.kind === "tag" ? one.tags : [])
-    .map(({ name, sign, target }) => ({ name, sign, target }));
+  const received = artifacts.flatMap((one) => one.kind === "tag" ? one.tags : []);
+  const moves = received.flatMap(movesOf);
+  const tags = received.map(({ name, sign, target }) => ({ name, sign, target }));
   const push: GitPush = {
     checkins: checkins.length,
     commits: checkins.slice(-MAX_NAMED).map((checkin) => {
@@ -64,11 +65,11 @@ function pushEvent(
       return { ...fieldsOf(checkin), comment: subject.slice(0, MAX_SUBJECT) };
     }),
     branches: [...new TextSet(checkins.map(({ branch }) => branch))].slice(0, MAX_NAMED),
-    refs: moves.slice(0, MAX_NAMED).map(({ ref, target }) => ({ ref, checkin: target })),
+    refs: moves.slice(0, MAX_NAMED),
     tags: tags.filter(({ name }) => !name.startsWith("git-")).slice(0, MAX_NAMED),
   };
   const byHash = new Map(checkins.map((checkin) => [checkin.uuid, checkin]));
-  const moved = moves.map(({ target }) => byHash.get(target ?? "")).find((one) =>
+  const moved = moves.map(({ checkin }) => byHash.get(checkin ?? "")).find((one) =>
     one !== undefined
   );
   const tip = moved ?? checkins.at(-1);
@@ -78,6 +79,17 @@ function pushEvent(
   const { uuid, user } = artifacts.at(-1)!;
   const data = { tags: tags.slice(0, MAX_NAMED), user, uuid, push };
   return projectEvent(project, "project.tag", data, by);
+}
+
+/** A number, `-` for a deletion, and a reference, which has quotes around it if it needs them. */
+const MOVE = /^[0-9]+ (- )?(?:"(.+)"|(\S+))/s;
+
+/** The reference that a tag moves. */
+function movesOf({ name, value, target }: ReceivedTag): GitPush["refs"][number][] {
+  const [move, gone, quoted, plain] = name === "git-refs" ? MOVE.exec(value ?? "") ?? [] : [];
+  if (move === undefined) return [];
+  const ref = plain ?? quoted!.replace(/\\(["\\])/g, "$1");
+  return [{ ref, checkin: gone === undefined ? target : null }];
 }
 
 function fieldsOf({ uuid, user, comment, branch, timestamp }: Checkin) {

@@ -27,8 +27,8 @@ const MAX_ROUNDS = 20;
 /** The branches of workspaces. */
 const BRANCH = new RegExp(`^${branchOf({ name: "(.+)" })}$`);
 
-/** The references of workspaces. */
-const MOVED = new RegExp(`^refs/heads/${branchOf({ name: "(.+)" })}$`);
+/** The reference of a workspace, in the property that moves it. */
+const MOVED = new RegExp(`refs/heads/${branchOf({ name: "([A-Za-z0-9._-]+)" })}`);
 
 /** The content of a round: check-ins by their whole ids, and the files that differ. */
 export interface Pinned {
@@ -216,7 +216,9 @@ export async function nextRounds(parts: RoundParts, reception: Reception): Promi
 function workspacesIn(artifact: ReceivedArtifact): readonly string[] {
   if (artifact.kind === "checkin") return BRANCH.exec(artifact.branch)?.slice(1) ?? [];
   if (artifact.kind !== "tag") return [];
-  return artifact.moves.flatMap(({ ref }) => MOVED.exec(ref)?.slice(1) ?? []);
+  return artifact.tags.flatMap(({ name, value }) =>
+    name === "git-refs" ? MOVED.exec(value ?? "")?.slice(1) ?? [] : []
+  );
 }
 
 /** Begins the next round of a review, unless its tip is unchanged. */

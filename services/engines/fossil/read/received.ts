@@ -1,13 +1,11 @@
-import { type Artifact, shownText, type TagCard } from "../artifact/mod.ts";
+import { type Artifact, shownText } from "../artifact/mod.ts";
 import { fromJulianDay } from "../codec/mod.ts";
-import { parseMoves, REFS_PROPERTY } from "../git/headers.ts";
 import { readTimelineCheckins } from "./checkins.ts";
 import type { TimelineCheckin } from "./shapes.ts";
 import type { Reader } from "./reader.ts";
 import type {
   Received,
   ReceivedArtifact,
-  ReceivedMove,
   ReceivedPlace,
   RepositoryPlace,
 } from "./received_shapes.ts";
@@ -197,13 +195,6 @@ function specificsOf(
       return {
         kind: "tag",
         tags: artifact.tags.map(({ sign, name, target, value }) => ({ sign, name, target, value })),
-        moves: artifact.tags.flatMap(movesOf),
       };
   }
-}
-
-function movesOf({ sign, name, target, value }: TagCard): ReceivedMove[] {
-  if (name !== REFS_PROPERTY || sign === "-") return [];
-  const { isGone, refs } = parseMoves(value ?? "");
-  return refs.map((ref) => ({ ref, target: isGone ? null : target }));
 }

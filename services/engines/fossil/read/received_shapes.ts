@@ -53,11 +53,7 @@ export type ReceivedArtifact =
     | { readonly kind: "technote"; readonly name: string }
     | { readonly kind: "forum"; readonly thread: string | null }
     | { readonly kind: "attachment"; readonly name: string; readonly target: string }
-    | {
-      readonly kind: "tag";
-      readonly tags: readonly ReceivedTag[];
-      readonly moves: readonly ReceivedMove[];
-    }
+    | { readonly kind: "tag"; readonly tags: readonly ReceivedTag[] }
   );
 
 /** A tag that a control artifact puts on another one, or takes from it. */
@@ -67,13 +63,6 @@ export interface ReceivedTag {
   /** Hash of the artifact; null for the control artifact itself. */
   readonly target: string | null;
   readonly value: string | null;
-}
-
-/** A reference of Git that a control artifact moves. */
-export interface ReceivedMove {
-  readonly ref: string;
-  /** Where it is now; null if it is deleted. */
-  readonly target: string | null;
 }
 
 /** What a repository received. */
