@@ -186,7 +186,8 @@ export function gitRoutes(services: GitServices) {
           onHead: (read) => head = read,
           receive: (check) => {
             const sent = { body: decompressed(raw), headers: new Headers() };
-            return receiveUpload(folder, sent, { stallMs, maxBytes: limits.sync_bytes, check });
+            const bounds = { stallMs, maxBytes: limits.sync_bytes, check, drains: true };
+            return receiveUpload(folder, sent, bounds);
           },
         });
         return send(await answerPush(outcome, () => head), `application/x-${PUSH}-result`);

@@ -159,7 +159,7 @@ const OF_PROJECTS: Readonly<Record<string, Sentence>> = {
       : `gave ${text(data["account"])} the role ${text(data["role"])}`,
   "project.checkin": (data) => (
     <>
-      committed {checkin(data, data["uuid"])}: <span>{firstLine(data["comment"])}</span>
+      {pushed(data)} {checkin(data, data["uuid"])}: <span>{firstLine(data["comment"])}</span>
     </>
   ),
   "project.tag": (data) => `changed ${tagsOf(data)}`,
@@ -312,6 +312,14 @@ function ticketVerb({ is_new: isNew, fields }: Data): string {
 }
 
 /** The names of tags, without the kind that Fossil puts in front. */
+/** How a check-in came: a push of Git may bring many at once. */
+function pushed({ push }: Data): string {
+  const { checkins } = (push ?? {}) as { readonly checkins?: unknown };
+  return typeof checkins === "number" && checkins > 1
+    ? `pushed ${checkins} check-ins, the last is`
+    : "committed";
+}
+
 function tagsOf({ tags }: Data): string {
   const names = (Array.isArray(tags) ? tags : [])
     .map((tag: { name?: unknown }) => text(tag.name).replace(/^sym-/, ""));

@@ -232,6 +232,33 @@ type InProject = {
   readonly project_id: string;
 };
 
+type CheckinFields = {
+  readonly uuid: string;
+  readonly user: string;
+  readonly comment: string;
+  readonly branch: string;
+  readonly timestamp: string;
+};
+
+type TagFields = {
+  readonly name: string;
+  readonly sign: string;
+  readonly target: string | null;
+};
+
+/** What a push of Git brings, all of which is one event. Each list has at most 100 entries. */
+type GitPushFields = {
+  /** How many check-ins there are. */
+  readonly checkins: number;
+  /** The newest ones, the oldest of these first; of each comment, the first line. */
+  readonly commits: readonly CheckinFields[];
+  /** The branches of all. */
+  readonly branches: readonly string[];
+  /** Where branches are now; null for one that is deleted. */
+  readonly refs: readonly { readonly ref: string; readonly checkin: string | null }[];
+  readonly tags: readonly TagFields[];
+};
+
 /**
  * The events of projects. What follows `project.` is the event's name in the repository API, and
  * the fields are those that its streams show. Events that come from an artifact are written by the
@@ -252,14 +279,8 @@ export interface ProjectEventTypes {
   "project.accepted": InProject;
   "project.imported": InProject & { format: string; checkins: number };
 
-  /** `timestamp`: the check-in's own date. */
-  "project.checkin": InProject & {
-    uuid: string;
-    user: string;
-    comment: string;
-    branch: string;
-    timestamp: string;
-  };
+  /** `timestamp`: the check-in's own date. Of a push of Git, the fields are those of its tip. */
+  "project.checkin": InProject & CheckinFields & { push?: GitPushFields };
   "project.ticket": InProject & {
     ticket: string;
     title: string;
@@ -278,9 +299,10 @@ export interface ProjectEventTypes {
   "project.forum": InProject & { thread: string; user: string; uuid: string };
   "project.attachment": InProject & { name: string; target: string; user: string; uuid: string };
   "project.tag": InProject & {
-    tags: readonly { name: string; sign: string; target: string | null }[];
+    tags: readonly TagFields[];
     user: string;
     uuid: string;
+    push?: GitPushFields;
   };
 
   /** `status`: claimed, released, submitted, merged, closed, lapsed, broken or revoked. */

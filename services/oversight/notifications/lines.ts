@@ -51,11 +51,7 @@ export function summaryOf(kind: string, count: number): string {
 
 /** The line of each type of event that people want to read. */
 const WORDS: { readonly [Type in ProjectEvent["type"]]?: (event: EventOf<Type>) => Line | null } = {
-  "project.checkin": ({ data: { uuid, user, branch, comment } }) =>
-    branch.startsWith(LANDING_PREFIX) ? null : {
-      kind: "checkin",
-      text: `${user} committed ${short(uuid)} to ${branch}${excerpt(comment)}`,
-    },
+  "project.checkin": checkinLine,
   "project.ticket": ticketLine,
   "project.claim": claimLine,
   "project.workspace": workspaceLine,
@@ -100,6 +96,21 @@ const WORDS: { readonly [Type in ProjectEvent["type"]]?: (event: EventOf<Type>) 
     text: `${actorName(event)} ${event.data.action} the ticket field ${event.data.name}`,
   }),
 };
+
+function checkinLine(event: EventOf<"project.checkin">): Line | null {
+  const { uuid, user, branch, comment, push } = event.data;
+  if (branch.startsWith(LANDING_PREFIX)) return null;
+  const what = `${short(uuid)} to ${branch}${excerpt(comment)}`;
+  if (push === undefined || push.checkins === 1) {
+    return { kind: "checkin", text: `${user} committed ${what}` };
+  }
+  const others = push.branches.filter((one) => one !== branch);
+  const also = others.length === 0 ? "" : `, also to ${listed(others)}`;
+  return {
+    kind: "checkin",
+    text: `${actorName(event)} pushed ${push.checkins} check-ins${also}; the last is ${what}`,
+  };
+}
 
 /**
  * The line of a change of a ticket. There is none for comments of muster itself and for tickets that

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import {
   GitError,
@@ -8,7 +9,14 @@ import {
 } from "../../engines/git/mod.ts";
 import type { GitPush, GitPushReport, SentPack, UnpackedPush } from "../../engines/fossil/mod.ts";
 import { matchesGlob } from "../../engines/fossil/front/mod.ts";
-import { Invalid, ServiceError, TooMany, Unavailable } from "../../kernel/errors.ts";
+import {
+  Invalid,
+  ServiceError,
+  TooLarge,
+  TooMany,
+  TooSlow,
+  Unavailable,
+} from "../../kernel/errors.ts";
 import type { FreeSpace } from "../../kernel/files.ts";
 import { Semaphore } from "../../kernel/semaphore.ts";
 import type { Caller } from "../../people/identity/mod.ts";
@@ -28,6 +36,8 @@ const BODIES = {
 };
 /** Bytes of a push that arrive whatever the disk says. */
 const FREE_BYTES = 16 * 1024 * 1024;
+/** How slowly a push may come, on average, once it has come for some time. */
+const SLOWEST = { bytesPerSecond: 1024, afterMs: 5 * 60_000 } as const;
 /** Most references that are stored without keeping anybody waiting. */
 const MAX_SHORT_REFS = 50;
 const HEADS = "refs/heads/";
@@ -50,11 +60,12 @@ export interface GitPushCall {
   readonly site: string;
   readonly signal: AbortSignal;
   /**
-   * Receives the body.
+   * Receives the body, and reads it to its end even if it is refused.
    *
-   * @param check called with the bytes received so far; what it throws ends the reception
+   * @param check called with the bytes received so far, and the last of them; what it throws ends the
+   * reception
    */
-  receive(check: (bytes: number) => void): Promise<Upload>;
+  receive(check: (bytes: number, part: Uint8Array) => void): Promise<Upload>;
   /** Called with what the push says before its pack. */
   onHead?(head: PushHead): void;
 }
@@ -84,15 +95,28 @@ export class GitPushes {
    * Receives a push. All of it is on the disk when this returns.
    *
    * @throws {GitError} if it is malformed before its pack
-   * @throws TooMany, TooLarge, TooSlow, Unavailable; Invalid if the body is cut short
+   * @throws TooMany, TooSlow; Invalid if the body is cut short
    */
   async receive(access: ProjectAccess, call: GitPushCall): Promise<PushOutcome> {
     const { principal } = access;
     const key = `${principal.kind} ${principal.id ?? principal.project}`;
     using _body = await this.#bodies.acquire(key, { signal: call.signal });
-    await using upload = await call.receive((bytes) => {
-      if (bytes > FREE_BYTES) this.#options.space.require();
-    });
+    const beginning = new Beginning();
+    const began = this.#options.clock();
+    let upload;
+    try {
+      upload = await call.receive((bytes, part) => {
+        beginning.add(part);
+        requireSpeed(bytes, this.#options.clock() - began);
+        if (bytes > FREE_BYTES) this.#options.space.require();
+      });
+    } catch (error) {
+      const isTold = error instanceof TooLarge || error instanceof Unavailable;
+      const head = isTold ? beginning.head() : null;
+      if (head === null) throw error;
+      return failed(head, error as ServiceError);
+    }
+    await using _upload = upload;
     const head = await readHead(upload);
     call.onHead?.(head);
     if (head.commands.length === 0) return { head, failure: null, refs: [], notices: [] };
@@ -100,8 +124,7 @@ export class GitPushes {
       return await this.#receive({ access, call, upload, head });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      const refs = head.commands.map(({ ref }) => ({ ref, refusal: "nothing was stored" }));
-      return { head, failure: error.message, refs, notices: [error.message] };
+      return failed(head, error);
     }
   }
 
@@ -122,7 +145,8 @@ export class GitPushes {
     const { slug, caller } = call;
     const options = await this.#optionsOf(access, head);
     let targets: readonly Target[] = [];
-    const report = await this.#pushes.receive(access, { slug, caller }, async (turn) => {
+    const sender = { slug, caller, isFromGit: true };
+    const report = await this.#pushes.receive(access, sender, async (turn) => {
       const { refs } = await git.refs(turn.access.project);
       targets = await targetsOf(head.commands, {
         workspaces: this.#options.workspaces,
@@ -297,6 +321,42 @@ interface Received {
   readonly call: GitPushCall;
   readonly upload: Upload;
   readonly head: PushHead;
+}
+
+/** @throws TooSlow if so many bytes have taken too many milliseconds */
+function requireSpeed(bytes: number, milliseconds: number): void {
+  const { bytesPerSecond, afterMs } = SLOWEST;
+  if (milliseconds <= afterMs || bytes >= milliseconds / 1000 * bytesPerSecond) return;
+  throw new TooSlow("The push did not arrive in time");
+}
+
+/** What a push is answered of which nothing is stored: `git` shows the sentence, but no status of HTTP. */
+function failed(head: PushHead, { message }: ServiceError): PushOutcome {
+  const refs = head.commands.map(({ ref }) => ({ ref, refusal: "nothing was stored" }));
+  return { head, failure: message, refs, notices: [message] };
+}
+
+/** The first bytes of a push that arrives. */
+class Beginning {
+  readonly #parts: Uint8Array[] = [];
+  #bytes = 0;
+
+  add(part: Uint8Array): void {
+    const own = part.slice(0, USUAL_HEAD - this.#bytes);
+    if (own.length === 0) return;
+    this.#parts.push(own);
+    this.#bytes += own.length;
+  }
+
+  /** What comes before the pack; null if that is not all here, or malformed. */
+  head(): PushHead | null {
+    try {
+      return parsePush(Buffer.concat(this.#parts));
+    } catch (error) {
+      if (error instanceof GitError) return null;
+      throw error;
+    }
+  }
 }
 
 /** Reads what comes before the pack. */

@@ -137,7 +137,7 @@ export async function pullFromGit(project: Project, pull: GitPull): Promise<Pull
   if (plan.moves.length === 0) return settled(plan, []);
   const moved = await inFolder(repositories, async (folder) => {
     const { draft, isLong } = await fetchDraft(project, { ...pull, moves: plan.moves, folder });
-    return await repositories.receive(project, null, async (repository) => {
+    return await repositories.receive(project, null, async (repository, mark) => {
       const rules: PushRules = { ...upstreamRules(now, own), isFromGit: true };
       const push = {
         draft,
@@ -146,14 +146,14 @@ export async function pullFromGit(project: Project, pull: GitPull): Promise<Pull
         isAtomic: false,
         rules,
         address: null,
-        mark: null,
+        mark,
         now,
       };
       const store = isLong || plan.moves.length > MAX_SHORT_MOVES
         ? repository.receiveLongPush
         : repository.receivePush;
       return await store(push, { signal });
-    });
+    }, { isFromGit: true });
   });
   return settled(plan, moved.refs);
 }

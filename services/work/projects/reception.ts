@@ -59,24 +59,47 @@ export function causesOf(
  * The mark of a push: the repository keeps it with what the push brings. So the events name the
  * pusher even if the process ends before it appends them. No two marks are the same.
  *
+ * @param origin of the push; null if nobody is known to have caused it
  * @param now Unix milliseconds
+ * @returns null if there is nothing to keep
  */
-export function markOf({ actor, actorId, address, cause }: Origin, now: number): string {
-  return PUSH_MARK + JSON.stringify({ actor, actorId, address, cause, push: newUlid(now) });
+export function markOf(
+  origin: Origin | null,
+  { now, isFromGit = false }: { readonly now: number; readonly isFromGit?: boolean },
+): string | null {
+  if (origin === null && !isFromGit) return null;
+  const { actor, actorId, address, cause }: Partial<Origin> = origin ?? {};
+  const program = isFromGit ? GIT : undefined;
+  return PUSH_MARK +
+    JSON.stringify({ actor, actorId, address, cause, program, push: newUlid(now) });
+}
+
+/** What the mark of a push of Git names as its program. */
+const GIT = "git";
+
+/** Whether a mark is that of a push of Git, or of a pull from Git. */
+export function isGitMark(mark: string | null): boolean {
+  return contentOf(mark)["program"] === GIT;
 }
 
 /** The origin that a mark holds; null for the marks of other programs. */
 function originIn(mark: string | null): Origin | null {
-  if (mark === null || !mark.startsWith(PUSH_MARK)) return null;
+  const { actor, actorId, address, cause } = contentOf(mark);
+  if (typeof actor !== "string") return null;
+  if (!isTextOrNull(actorId) || !isTextOrNull(address) || !isTextOrNull(cause)) return null;
+  return { actor, actorId, address, cause };
+}
+
+/** What the mark of a push holds; nothing for the marks of other programs. */
+function contentOf(mark: string | null): Readonly<Record<string, unknown>> {
+  if (mark === null || !mark.startsWith(PUSH_MARK)) return {};
   try {
-    const { actor, actorId, address, cause } = JSON.parse(mark.slice(PUSH_MARK.length));
-    const isOurs = typeof actor === "string" && [actorId, address, cause].every(isTextOrNull);
-    return isOurs ? { actor, actorId, address, cause } : null;
+    return JSON.parse(mark.slice(PUSH_MARK.length)) ?? {};
   } catch {
-    return null;
+    return {};
   }
 }
 
-function isTextOrNull(value: unknown): boolean {
+function isTextOrNull(value: unknown): value is string | null {
   return value === null || typeof value === "string";
 }

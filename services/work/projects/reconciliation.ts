@@ -1,9 +1,9 @@
 import type { Change } from "../../engines/database/mod.ts";
 import type { Received } from "../../engines/fossil/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
-import { artifactEvent } from "./events.ts";
 import { type Intentions, markOfWrite } from "./intentions.ts";
 import { causesOf, type OwnWrite, type ReceptionObserver } from "./reception.ts";
+import { receptionEvents } from "./reception_events.ts";
 import type { ReceivedPlaces } from "./received_places.ts";
 import type { Project } from "./records.ts";
 import type { RepositoryFiles } from "./repository_files.ts";
@@ -72,9 +72,7 @@ export class Reconciliation {
     const isKnown = known?.rcvid === place.rcvid && known.projectCode === place.projectCode;
     if (pending.length === 0 && !more && isKnown) return;
     const { originOf, isOwn } = causesOf(own, pending);
-    const events = artifacts.map((artifact) =>
-      artifactEvent(project, artifact, { origin: originOf(artifact), time: now })
-    );
+    const events = receptionEvents(project, artifacts, { originOf, time: now });
     const outcomes = await files.use(
       project,
       (repository) =>

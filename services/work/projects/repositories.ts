@@ -348,24 +348,26 @@ export class ProjectRepositories {
    *
    * @param push writes in one operation of the pool, with the mark for what it writes, and returns the
    * receipt, or null if nothing came; before, it may say what it intends
+   * @param isFromGit whether all that it brings is one event
    * @throws ServiceError in place of the engine's errors
    */
   async receive<Result extends { readonly receipt: number | null }>(
     project: Project,
     caller: Caller | null,
     push: (repository: PooledRepository, mark: string | null, intend: Intend) => Promise<Result>,
+    { isFromGit = false }: { readonly isFromGit?: boolean } = {},
   ): Promise<Result> {
     using _turn = await this.#turnOf(project, caller);
     this.files.requireInPlace(project);
     await this.requireRoom(project, caller);
-    const mark = caller === null ? null : markOf(originOf(caller), this.#scheduler.now());
+    const origin = caller === null ? null : originOf(caller);
+    const mark = markOf(origin, { now: this.#scheduler.now(), isFromGit });
     let isIntended = false;
     const intend: Intend = async ({ kind: { name: kind }, body }) => {
-      if (caller === null || mark === null) throw new Error("Nobody intends this");
+      if (origin === null || mark === null) throw new Error("Nobody intends this");
       isIntended = true;
       const now = this.#scheduler.now();
       const stamp = pushStampOf(mark, this.#nextDate(project.id));
-      const origin = originOf(caller);
       const intention = { id: newUlid(now), projectId: project.id, kind, stamp, origin, body };
       await this.intentions.record([intention], now);
     };

@@ -19,8 +19,10 @@ export interface UploadLimits {
   /** Longest wait for the next part, in milliseconds. */
   readonly stallMs: number;
   readonly maxBytes: number;
-  /** Called with the bytes received so far; what it throws ends the upload. */
-  readonly check?: ((bytes: number) => void) | undefined;
+  /** Called with the bytes received so far, and the last of them; what it throws ends the upload. */
+  readonly check?: ((bytes: number, part: Uint8Array) => void) | undefined;
+  /** Whether what follows a refusal is read and dropped: some clients read no answer before that. */
+  readonly drains?: boolean;
 }
 
 /** Options of resumable uploads. */
@@ -89,8 +91,9 @@ export async function appendParts(
 async function writeParts(
   file: Deno.FsFile,
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  { stallMs, maxBytes, check, signal }: UploadLimits & Resumable,
+  limits: UploadLimits & Resumable,
 ): Promise<number> {
+  const { stallMs, maxBytes, check, signal, drains = false } = limits;
   let bytes = 0;
   try {
     for (;;) {
@@ -98,13 +101,32 @@ async function writeParts(
       if (done) return bytes;
       bytes += value.length;
       if (bytes > maxBytes) throw tooLarge({ maxBytes });
-      check?.(bytes);
+      check?.(bytes, value);
       for (let written = 0; written < value.length;) {
         written += await file.write(value.subarray(written));
       }
     }
+  } catch (error) {
+    if (drains && !(error instanceof TooSlow)) await drain(reader, limits);
+    throw error;
   } finally {
     await reader.cancel().catch(() => {});
+  }
+}
+
+/** Reads what is left of a body, up to as many bytes as it may have. */
+async function drain(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  { stallMs, maxBytes, signal }: UploadLimits & Resumable,
+): Promise<void> {
+  try {
+    for (let bytes = 0; bytes <= maxBytes;) {
+      const { value, done } = await nextPart(reader, stallMs, signal);
+      if (done) return;
+      bytes += value.length;
+    }
+  } catch {
+    // Nobody is left to read the refusal.
   }
 }
 

@@ -47,12 +47,17 @@ export class Pushes {
    * Receives a push while nothing else is written to the project. The rights of the sender are those
    * after the wait for that.
    *
+   * @param sender.isFromGit whether all that it brings is one event
    * @param push stores it in one operation of the pool; its receipt is null if nothing was stored
    * @throws Forbidden, TooMany, Unavailable; ServiceError in place of the engine's errors
    */
   async receive<Result extends { readonly receipt: number | null }>(
     { project, principal }: ProjectAccess,
-    { slug, caller }: { readonly slug: string; readonly caller: Caller },
+    { slug, caller, isFromGit = false }: {
+      readonly slug: string;
+      readonly caller: Caller;
+      readonly isFromGit?: boolean;
+    },
     push: (turn: PushTurn) => Promise<Result>,
   ): Promise<Result> {
     const { repositories, identity, projects, quota, space } = this.#options;
@@ -84,6 +89,7 @@ export class Pushes {
           const rules = refusal === null ? allowed : { ...allowed, standstill: refusal };
           return await push({ repository, mark, intend, access, rules });
         },
+        { isFromGit },
       );
       isStored = result.receipt !== null;
       return result;

@@ -8,6 +8,7 @@ import {
 } from "../../engines/database/mod.ts";
 import {
   type EventLog,
+  type EventTypes,
   LastingFollowing,
   type LoggedEvent,
   SYSTEM,
@@ -367,19 +368,21 @@ export class OverlapWatch {
   }
 
   async #take(events: readonly LoggedEvent[]) {
-    const touched = new Map<string, Set<string>>();
+    const touched = new Map<string, TextSet>();
     for (const { type, data } of events) {
-      const name = workspaceIn(type, data);
+      const names = workspacesIn(type, data);
       const id = data["project_id"];
-      if (name === null || typeof id !== "string") continue;
+      if (names.length === 0 || typeof id !== "string") continue;
       if (!this.#options.homes.isHere({ id })) continue;
-      touched.set(id, (touched.get(id) ?? new Set()).add(name));
+      const all = touched.get(id) ?? new TextSet();
+      for (const name of names) all.add(name);
+      touched.set(id, all);
     }
     for (const [projectId, names] of touched) await this.#look(projectId, names);
     return touched.size === 0 ? null : {};
   }
 
-  async #look(projectId: string, names: ReadonlySet<string>): Promise<void> {
+  async #look(projectId: string, names: TextSet): Promise<void> {
     const { projects, workspaces, scheduler } = this.#options;
     const project = projects.get(projectId)?.project ?? null;
     if (project === null || this.#isClosed) return;
@@ -408,12 +411,13 @@ export class OverlapWatch {
   }
 }
 
-/** The workspace that an event may bring into an overlap, or null. */
-function workspaceIn(type: string, data: LoggedEvent["data"]): string | null {
-  const { branch, name, action } = data;
-  if (type === "project.checkin") {
-    const isIn = typeof branch === "string" && branch.startsWith(PREFIX);
-    return isIn ? branch.slice(PREFIX.length) : null;
+/** The workspaces that an event may bring into an overlap. */
+function workspacesIn(type: string, data: LoggedEvent["data"]): readonly string[] {
+  const { name, action } = data;
+  if (type !== "project.checkin") {
+    return typeof name === "string" && ACTIONS.includes(action) ? [name] : [];
   }
-  return typeof name === "string" && ACTIONS.includes(action) ? name : null;
+  const { branch, push } = data as unknown as EventTypes["project.checkin"];
+  return (push?.branches ?? [branch]).filter((one) => one.startsWith(PREFIX))
+    .map((one) => one.slice(PREFIX.length));
 }

@@ -4,7 +4,6 @@
  *
  * @see {@link https://fossil-scm.org/home/doc/trunk/www/delta_format.wiki}
  */
-import { Buffer } from "node:buffer";
 import { FossilError } from "../error.ts";
 import { MAX_ARTIFACT_BYTES } from "./blob.ts";
 
@@ -12,13 +11,6 @@ const DIGITS = new TextEncoder().encode(
   "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~",
 );
 const DIGIT_VALUES = digitValues();
-
-/** From so many bytes on, native code compares faster. */
-const MIN_COMPARED = 256;
-/** Bytes in the window by which matches are found; part of what makes our output Fossil's. */
-const WINDOW = 16;
-/** Candidates tried per position, as in Fossil. */
-const MAX_CANDIDATES = 250;
 
 const NEWLINE = 0x0a;
 const COMMA = 0x2c;
@@ -48,8 +40,8 @@ export function checksum(bytes: Uint8Array): number {
   return ((first << 24) + (second << 16) + (third << 8) + fourth) >>> 0;
 }
 
-/** Growing output of the encoder. */
-class DeltaWriter {
+/** Growing output of an encoder. */
+export class DeltaWriter {
   #bytes: Uint8Array;
   #length = 0;
 
@@ -86,6 +78,16 @@ class DeltaWriter {
     this.number(offset, COMMA);
   }
 
+  /** The length of the target, with which a delta begins. */
+  length(length: number): void {
+    this.number(length, NEWLINE);
+  }
+
+  /** The checksum of the target, with which a delta ends. */
+  end(sum: number): void {
+    this.number(sum, SEMICOLON);
+  }
+
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length);
   }
@@ -95,137 +97,6 @@ function digitCount(value: number): number {
   let count = 1;
   for (let rest = value; rest > 63; rest >>>= 6) count++;
   return count;
-}
-
-/** The rolling sum over one window. Bytes count as signed, as the C program's `char` does. */
-class WindowHash {
-  #low = 0;
-  #high = 0;
-
-  start(bytes: Uint8Array, at: number): void {
-    let [low, high] = [0, 0];
-    for (let i = 0; i < WINDOW; i++) {
-      low += signed(bytes[at + i]!);
-      high += low;
-    }
-    this.#low = low & 0xffff;
-    this.#high = high & 0xffff;
-  }
-
-  roll(leaving: number, entering: number): void {
-    this.#low = (this.#low - signed(leaving) + signed(entering)) & 0xffff;
-    this.#high = (this.#high - WINDOW * signed(leaving) + this.#low) & 0xffff;
-  }
-
-  bucket(count: number): number {
-    return ((this.#low | (this.#high << 16)) >>> 0) % (count >>> 0);
-  }
-}
-
-function signed(byte: number): number {
-  return (byte << 24) >> 24;
-}
-
-/** Blocks of the source by the sum of their first window: one head per bucket, then a chain. */
-class SourceIndex {
-  readonly source: Uint8Array;
-  readonly #buckets: number;
-  readonly #heads: Int32Array;
-  readonly #next: Int32Array;
-
-  constructor(source: Uint8Array) {
-    this.source = source;
-    this.#buckets = Math.floor(source.length / WINDOW);
-    this.#heads = new Int32Array(this.#buckets).fill(-1);
-    this.#next = new Int32Array(this.#buckets).fill(-1);
-    const hash = new WindowHash();
-    for (let at = 0; at < source.length - WINDOW; at += WINDOW) {
-      hash.start(source, at);
-      const bucket = hash.bucket(this.#buckets);
-      this.#next[at / WINDOW] = this.#heads[bucket]!;
-      this.#heads[bucket] = at / WINDOW;
-    }
-  }
-
-  /**
-   * The longest match around `target[base + ahead]` that is worth a copy; it does not start before
-   * `base`. The first of equally long ones wins.
-   */
-  longestMatch(target: Uint8Array, base: number, ahead: number, hash: WindowHash): Match | null {
-    const { source } = this;
-    let best: Match | null = null;
-    let left = MAX_CANDIDATES;
-    let block = this.#heads[hash.bucket(this.#buckets)]!;
-    for (; block >= 0 && left > 0; block = this.#next[block]!, left--) {
-      const at = block * WINDOW;
-      const here = base + ahead;
-      const limit = Math.min(source.length - at, target.length - here);
-      const reach = Math.min(at - 1, ahead);
-      // Only a candidate that is longer than the best one counts. In a text that repeats itself,
-      // every candidate is long.
-      const needed: number = (best?.count ?? 0) + 1 - Math.max(reach, 0);
-      if (needed > limit) continue;
-      let forward = needed > MIN_COMPARED ? needed : 0;
-      if (forward > 0 && !isSame(source, at, target, here, forward)) continue;
-      while (forward < limit && source[at + forward] === target[here + forward]) forward++;
-      let back = 0;
-      while (back < reach && source[at - back - 1] === target[here - back - 1]) back++;
-      const count = forward + back;
-      const literal = ahead - back;
-      const cost = digitCount(literal) + digitCount(count) + digitCount(at - back) + 3;
-      if (count >= cost && count > (best?.count ?? 0)) {
-        best = { count, offset: at - back, literal };
-      }
-    }
-    return best;
-  }
-}
-
-/** Whether two ranges have the same bytes, by one call of native code. */
-function isSame(one: Uint8Array, at: number, other: Uint8Array, there: number, length: number) {
-  const bytes = Buffer.from(one.buffer, one.byteOffset + at, length);
-  return bytes.compare(other, there, there + length) === 0;
-}
-
-interface Match {
-  readonly count: number;
-  readonly offset: number;
-  /** Bytes of the target that come before the match and must be written out. */
-  readonly literal: number;
-}
-
-/**
- * The delta that makes `target` from `source`, identical to the output of `fossil`, byte for byte.
- */
-export function createDelta(source: Uint8Array, target: Uint8Array): Uint8Array {
-  const writer = new DeltaWriter(256 + (target.length >> 3));
-  writer.number(target.length, NEWLINE);
-  const base = source.length > WINDOW ? writeMatches(writer, source, target) : 0;
-  if (base < target.length || source.length <= WINDOW) writer.literal(target.subarray(base));
-  writer.number(checksum(target), SEMICOLON);
-  return writer.finish();
-}
-
-/** Writes copies and the text between them; returns the end of the last copy. */
-function writeMatches(writer: DeltaWriter, source: Uint8Array, target: Uint8Array): number {
-  const index = new SourceIndex(source);
-  const hash = new WindowHash();
-  let base = 0;
-  while (base + WINDOW < target.length) {
-    hash.start(target, base);
-    let ahead = 0;
-    let match = index.longestMatch(target, base, ahead, hash);
-    while (match === null && base + ahead + WINDOW < target.length) {
-      hash.roll(target[base + ahead]!, target[base + ahead + WINDOW]!);
-      ahead++;
-      match = index.longestMatch(target, base, ahead, hash);
-    }
-    if (match === null) return base;
-    if (match.literal > 0) writer.literal(target.subarray(base, base + match.literal));
-    writer.copy(match.count, match.offset);
-    base += match.literal + match.count;
-  }
-  return base;
 }
 
 /** Reads numbers of a delta; every number is bounded, so that sums of two stay exact. */

@@ -1,13 +1,7 @@
 /** Bytes, hashes, dates and text as Fossil's file format has them. Pure functions, no SQLite. */
 export { MAX_ARTIFACT_BYTES, packBlob, packedLength, unpackBlob, unpackSent } from "./blob.ts";
-export {
-  applyDelta,
-  checksum,
-  createDelta,
-  type DeltaParts,
-  deltaTargetLength,
-  readDelta,
-} from "./delta.ts";
+export { createDelta } from "./create_delta.ts";
+export { applyDelta, checksum, type DeltaParts, deltaTargetLength, readDelta } from "./delta.ts";
 export {
   type ContentNames,
   HASH_POLICIES,

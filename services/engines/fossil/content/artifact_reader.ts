@@ -6,6 +6,8 @@ import type { Database } from "./database.ts";
 import type { Deltas } from "./deltas.ts";
 import type { StoredArtifact } from "./store_types.ts";
 
+/** Most names that are remembered; each takes about 150 bytes. */
+const MAX_HASHES = 20_000;
 /** Of a delta chain, every artifact at this distance is cached. */
 const CACHED_LINK = 8;
 
@@ -28,6 +30,8 @@ export class ArtifactReader {
   readonly #contents: BlobContents;
   readonly #deltas: Deltas;
   readonly #maxBytes: number;
+  /** Names by their rows. */
+  readonly #hashes = new Map<number, string>();
 
   constructor(options: ArtifactReaderOptions) {
     this.cache = new BoundedMap({
@@ -45,11 +49,24 @@ export class ArtifactReader {
   clear(): void {
     this.cache.clear();
     this.deadEnds.clear();
+    this.#hashes.clear();
+  }
+
+  /** Forgets an artifact whose row is deleted. */
+  forget(rid: number): void {
+    this.cache.delete(rid);
+    this.#hashes.delete(rid);
   }
 
   /** Name of an artifact or phantom, undefined if there is no such row. */
   hashOf(rid: number): string | undefined {
-    return this.#db.value<string>("SELECT uuid FROM blob WHERE rid=?", rid);
+    const known = this.#hashes.get(rid);
+    if (known !== undefined) return known;
+    const hash = this.#db.value<string>("SELECT uuid FROM blob WHERE rid=?", rid);
+    if (hash === undefined) return undefined;
+    if (this.#hashes.size >= MAX_HASHES) this.#hashes.clear();
+    this.#hashes.set(rid, hash);
+    return hash;
   }
 
   /** Size of an artifact in bytes, -1 for a phantom and for a row that does not exist. */

@@ -13,7 +13,7 @@ const MAX_FURTHER = 1_000_000;
 /** The names of artifacts that are never stored as deltas: one of 4,096. */
 const WHOLE = /^000/;
 
-/** The delta that makes `target` from `source`, by Fossil's rules; null if it saves too little. */
+/** A delta that makes `target` from `source`; null if it saves too little. */
 export function worthwhileDelta(source: Uint8Array, target: Uint8Array): Uint8Array | null {
   if (Math.min(source.length, target.length) < MIN_DELTA_BYTES) return null;
   const delta = createDelta(source, target);

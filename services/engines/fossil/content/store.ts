@@ -397,7 +397,7 @@ export class ContentStore {
     this.#names.clear();
     this.#touched.delete(rid);
     this.#contents.delete(rid);
-    this.#reader.cache.delete(rid);
+    this.#reader.forget(rid);
   }
 
   /**

@@ -1,4 +1,5 @@
 import { type Artifact, shownText } from "../artifact/mod.ts";
+import { fromJulianDay } from "../codec/mod.ts";
 import { readTimelineCheckins } from "./checkins.ts";
 import type { TimelineCheckin } from "./shapes.ts";
 import type { Reader } from "./reader.ts";
@@ -47,10 +48,11 @@ export function readReceived(reader: Reader, options: ReceivedOptions): Received
     const checkins = new Map(
       readTimelineCheckins(reader, page.map(({ rid }) => rid)).map((one) => [one.uuid, one]),
     );
-    const artifacts = page.flatMap((row) => {
+    // The newest first: each version is stored as a delta of the next.
+    const artifacts = page.toReversed().flatMap((row) => {
       reader.check();
       return describe(reader, row, checkins);
-    });
+    }).reverse();
     const place = isWhole
       ? end
       : { ...end, rcvid: after?.rcvid ?? 0, rid: page.at(-1)?.rid ?? 0, phantoms: 0 };
@@ -62,6 +64,11 @@ interface ReceivedRow {
   readonly rid: number;
   readonly rcvid: number | null;
   readonly mark: string | null;
+  /** `event.type`; see `EventType`. */
+  readonly type: string;
+  readonly user: string | null;
+  /** Julian day of the artifact. */
+  readonly day: number;
 }
 
 /**
@@ -101,7 +108,8 @@ function selectRows(
   limit: number,
 ): ReceivedRow[] {
   const { rcvid, rid, phantoms } = after ?? { rcvid: 0, rid: 0, phantoms: 0 };
-  const from = `SELECT rid, blob.rcvid AS rcvid, nonce AS mark
+  const from = `SELECT rid, blob.rcvid AS rcvid, nonce AS mark, event.type, event.user,
+    coalesce(omtime,event.mtime) AS day
     FROM blob JOIN event ON objid=rid LEFT JOIN rcvfrom ON rcvfrom.rcvid=blob.rcvid WHERE`;
   if (phantoms === 0) {
     return db.rows(`${from} rid>? ORDER BY rid LIMIT ?`, rid, limit);
@@ -111,66 +119,82 @@ function selectRows(
 
 type Checkins = ReadonlyMap<string, TimelineCheckin>;
 
-function describe(
-  reader: Reader,
-  { rid, rcvid, mark }: ReceivedRow,
-  checkins: Checkins,
-): ReceivedArtifact[] {
-  const artifact = reader.repository.artifact(rid);
-  const uuid = reader.repository.store.hashOf(rid);
-  if (artifact === null || uuid === undefined || artifact.kind === "cluster") return [];
-  const { date, user } = artifact;
-  const common = {
-    uuid,
-    user: shownText(user ?? "", "name"),
-    date,
-    timestamp: new Date(date).toISOString(),
-    receipt: rcvid ?? 0,
-    mark,
-  };
-  return specifics(reader, { rid, artifact, checkin: checkins.get(uuid) }).map((
-    more,
-  ): ReceivedArtifact => ({ ...common, ...more }));
-}
-
 /** A member of a union without the fields that all members have. */
 type Specific<Member> = Member extends unknown
   ? Omit<Member, "uuid" | "user" | "date" | "timestamp" | "receipt" | "mark">
   : never;
 
-function specifics(
+/** What an artifact is, who wrote it, and its own date in Unix milliseconds. */
+type Described =
+  & { readonly user: string | null; readonly date: number }
+  & Specific<ReceivedArtifact>;
+
+function describe(reader: Reader, row: ReceivedRow, checkins: Checkins): ReceivedArtifact[] {
+  const { rid, rcvid, mark, type } = row;
+  const uuid = reader.repository.store.hashOf(rid);
+  if (uuid === undefined) return [];
+  const described = type === "ci"
+    ? describeCheckin(row, checkins.get(uuid))
+    : describeOther(reader, rid);
+  if (described === null) return [];
+  return [{
+    ...described,
+    uuid,
+    user: shownText(described.user ?? "", "name"),
+    timestamp: new Date(described.date).toISOString(),
+    receipt: rcvid ?? 0,
+    mark,
+  }];
+}
+
+/** The timeline tells it all: a push may bring thousands of check-ins, each with a list of all files. */
+function describeCheckin(
+  { user, day }: ReceivedRow,
+  { comment, branch, parents }: Partial<TimelineCheckin> = {},
+): Described {
+  return {
+    kind: "checkin",
+    user,
+    date: fromJulianDay(day),
+    comment: comment ?? "",
+    branch: branch ?? "",
+    parents: parents ?? [],
+  };
+}
+
+function describeOther(reader: Reader, rid: number): Described | null {
+  const artifact = reader.repository.artifact(rid);
+  if (artifact === null || artifact.kind === "cluster" || artifact.kind === "manifest") return null;
+  const { user, date } = artifact;
+  return { ...specificsOf(reader, rid, artifact), user, date };
+}
+
+function specificsOf(
   reader: Reader,
-  { rid, artifact, checkin }: {
-    readonly rid: number;
-    readonly artifact: Exclude<Artifact, { kind: "cluster" }>;
-    readonly checkin: TimelineCheckin | undefined;
-  },
-): Specific<ReceivedArtifact>[] {
+  rid: number,
+  artifact: Exclude<Artifact, { kind: "cluster" | "manifest" }>,
+): Specific<ReceivedArtifact> {
   switch (artifact.kind) {
-    case "manifest": {
-      const { comment = "", branch = "", parents = [] } = checkin ?? {};
-      return [{ kind: "checkin", comment, branch, parents }];
-    }
     case "ticket": {
       const { ticket, fields } = artifact;
       const { title = "", status = "" } = readTicketRef(reader, ticket) ?? {};
       const is_closed = isTicketClosed(reader, ticket);
       const names = fields.map(({ name }) => name);
       const is_new = isFirstChange(reader, ticket, rid);
-      return [{ kind: "ticket", ticket, title, status, is_closed, is_new, fields: names }];
+      return { kind: "ticket", ticket, title, status, is_closed, is_new, fields: names };
     }
     case "wiki":
-      return [{ kind: "wiki", name: artifact.title, is_deleted: artifact.text === "" }];
+      return { kind: "wiki", name: artifact.title, is_deleted: artifact.text === "" };
     case "technote":
-      return [{ kind: "technote", name: artifact.id }];
+      return { kind: "technote", name: artifact.id };
     case "forum":
-      return [{ kind: "forum", thread: artifact.root }];
+      return { kind: "forum", thread: artifact.root };
     case "attachment":
-      return [{ kind: "attachment", name: artifact.name, target: artifact.target }];
+      return { kind: "attachment", name: artifact.name, target: artifact.target };
     case "control":
-      return [{
+      return {
         kind: "tag",
         tags: artifact.tags.map(({ sign, name, target, value }) => ({ sign, name, target, value })),
-      }];
+      };
   }
 }

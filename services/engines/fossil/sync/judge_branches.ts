@@ -7,7 +7,7 @@ import { type Manifest, nameFault, type TagCard, TEXT_BOUNDS } from "../artifact
 import { toJulianDay } from "../codec/mod.ts";
 import { TAG } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
-import { addTo, matchesGlob } from "../text/mod.ts";
+import { addTo, matchesGlob, TextSet } from "../text/mod.ts";
 import { judgeFiles } from "./judge_files.ts";
 import { absentName, quoted, short } from "./judge_words.ts";
 import type { NameRule, PushRules } from "./judgement.ts";
@@ -30,6 +30,10 @@ export class BranchJudge {
   readonly #new = new Map<number, NewCheckin>();
   /** The branches of known check-ins before the push, by row. */
   readonly #before = new Map<number, string>();
+  /** Rows that were found to be check-ins: they stay that. */
+  readonly #linked = new Set<number>();
+  /** The names of branches before the push, and those that its cards give; null until asked for. */
+  #names: TextSet | null = null;
 
   constructor(repository: Repository, rules: PushRules) {
     this.#repository = repository;
@@ -102,8 +106,11 @@ export class BranchJudge {
 
   /** Whether a row is a check-in that is linked. */
   isCheckin(rid: number): boolean {
+    if (this.#linked.has(rid)) return true;
     const select = "SELECT 1 FROM event WHERE objid=? AND type='ci'";
-    return this.#repository.db.exists(select, rid);
+    const isLinked = this.#repository.db.exists(select, rid);
+    if (isLinked) this.#linked.add(rid);
+    return isLinked;
   }
 
   /** The branch of a check-in; that of one without a branch tag is the main branch. */
@@ -148,11 +155,22 @@ export class BranchJudge {
 
   /** Checks the name of a branch that a card gives, unless a check-in is on the branch already. */
   requireName(name: string, subject: string): void {
-    const known = "SELECT 1 FROM tagxref WHERE tagid=? AND value=? AND tagtype>0";
     if (this.#rules.role === "admin") return;
-    if (this.#repository.db.exists(known, TAG.branch, name)) return;
+    this.#names ??= this.branchNames();
+    if (this.#names.has(name)) return;
     const flaw = this.#flawOfName(name);
     if (flaw !== null) throw refused(`${subject} names the branch ${quoted(name)}, which ${flaw}`);
+    this.#names.add(name);
+  }
+
+  /** The names of the branches that there are now. */
+  branchNames(): TextSet {
+    return new TextSet(
+      this.#repository.db.rows<{ value: string | null }>(
+        "SELECT DISTINCT value FROM tagxref WHERE tagid=? AND tagtype>0",
+        TAG.branch,
+      ).map(({ value }) => value ?? ""),
+    );
   }
 
   #flawOfName(name: string): string | null {

@@ -1,14 +1,13 @@
 /** Rules for tags: what a T card may do, beside moving check-ins to another branch. */
 import { type Control, type Manifest, nameFault, type TagCard } from "../artifact/mod.ts";
 import { parseDate } from "../codec/mod.ts";
-import { TAG } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
 import type { BranchJudge } from "./judge_branches.ts";
 import { isOwn } from "./judge_cards.ts";
 import { absentName, nameOf, quoted, short } from "./judge_words.ts";
 import type { PushRules } from "./judgement.ts";
 import { type Refusals, refused } from "./refusal.ts";
-import { addTo } from "../text/mod.ts";
+import { addTo, type TextSet } from "../text/mod.ts";
 
 /** Tags by which the engine marks artifacts of other kinds. */
 const RESERVED = /^(?:wiki-|tkt-|event-|cluster$)/;
@@ -54,6 +53,8 @@ export class TagJudge {
   readonly #moves: Move[] = [];
   /** The tagged artifacts, by the hash of what tags them. */
   readonly #targets = new Map<string, string[]>();
+  /** The names of branches once everything is linked; null until asked for. */
+  #branchNames: TextSet | null = null;
 
   constructor(repository: Repository, rules: PushRules, branches: BranchJudge) {
     this.#repository = repository;
@@ -233,8 +234,8 @@ export class TagJudge {
 
   #flawOfName(name: string, rid: number): string | null {
     const { db } = this.#repository;
-    const branch = "SELECT 1 FROM tagxref WHERE tagid=? AND value=? AND tagtype>0";
-    if (db.exists(branch, TAG.branch, name)) return "is the name of a branch";
+    this.#branchNames ??= this.#branches.branchNames();
+    if (this.#branchNames.has(name)) return "is the name of a branch";
     const refusal = this.#branches.refusalOf(name);
     if (refusal !== null) return `is reserved for a branch: ${refusal}`;
     const fault = nameFault(name);

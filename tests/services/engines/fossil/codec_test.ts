@@ -15,6 +15,8 @@ import {
   unescapeToken,
   unpackBlob,
 } from "../../../../services/engines/fossil/mod.ts";
+import { joinBytes } from "../../../../services/engines/fossil/codec/mod.ts";
+import { cpuTimeOf } from "../../../support/cpu_time.ts";
 import { judged } from "./support/judges.ts";
 import { Scratch } from "./support/fossil.ts";
 import { anyCharacter } from "../../../support/any_character.ts";
@@ -75,16 +77,23 @@ Deno.test("applyDelta() refuses a delta that declares too much before it allocat
   assert.throws(() => applyDelta(new Uint8Array(9), encodeUtf8("4\n4@6,0;")), { code: "corrupt" });
 });
 
-judged("createDelta() writes what fossil writes", (program) => {
-  using scratch = new Scratch(program);
-  const samples = [...fc.sample(related, { numRuns: 40, seed: 7 }), largeSample()];
-  for (const { source, target } of samples) {
-    const args = [scratch.write("source", source), scratch.write("target", target)];
-    scratch.fossil(["test-delta-create", ...args, scratch.path("delta")]);
-    const expected = Deno.readFileSync(scratch.path("delta"));
-    assert.deepEqual(createDelta(source, target), expected);
-  }
-});
+judged(
+  "fossil applies what createDelta() writes, and it is hardly longer than its own",
+  (program) => {
+    using scratch = new Scratch(program);
+    const samples = [...fc.sample(related, { numRuns: 40, seed: 7 }), largeSample()];
+    for (const { source, target } of samples) {
+      const args = [scratch.write("source", source), scratch.write("target", target)];
+      scratch.fossil(["test-delta-create", ...args, scratch.path("delta")]);
+      const own = Deno.statSync(scratch.path("delta")).size;
+      const delta = createDelta(source, target);
+      assert.ok(delta.length <= 100 + own * 1.2, `${delta.length} and ${own} bytes`);
+      const files = [args[0]!, scratch.write("delta", delta), scratch.path("result")];
+      scratch.fossil(["test-delta-apply", ...files]);
+      assert.deepEqual(Deno.readFileSync(scratch.path("result")), target);
+    }
+  },
+);
 
 /** Text with runs that repeat more often than candidates are looked at, and signed bytes. */
 function largeSample(): { source: Uint8Array; target: Uint8Array } {
@@ -148,4 +157,33 @@ Deno.test("dates are those of SQLite", () => {
   for (const text of ["", "now", "2026", "2026-13-01", "2026-01-02T25:00", "2026-01-02T03:04:60"]) {
     assert.equal(parseDate(text), null, text);
   }
+});
+
+Deno.test("createDelta() finds what is moved", () => {
+  const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
+  const [one, two, three] = [random(20_000), random(20_000), random(100)];
+  const source = joinBytes([one, two]);
+  const target = joinBytes([two, three, one]);
+  const delta = createDelta(source, target);
+  assert.deepEqual(applyDelta(source, delta), target);
+  assert.ok(delta.length < 200, `${delta.length} bytes`);
+});
+
+Deno.test("a delta between contents that have nothing in common takes linear time", () => {
+  const noise = (seed: number) => {
+    const bytes = new Uint8Array(1024 * 1024);
+    for (let at = 0, state = seed; at < bytes.length; at++) {
+      state = (Math.imul(state, 1664525) + 1013904223) | 0;
+      bytes[at] = state >>> 24;
+    }
+    return bytes;
+  };
+  const [one, other] = [noise(1), noise(2)];
+  const text = encodeUtf8("0123,4567\n".repeat(100_000));
+  const time = cpuTimeOf(() => {
+    for (const [source, target] of [[one, other], [one, text], [text, other]] as const) {
+      createDelta(source, target);
+    }
+  });
+  assert.ok(time < 1500, `${time} ms`);
 });

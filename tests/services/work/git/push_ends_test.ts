@@ -111,6 +111,65 @@ gitTest("a client that goes away in the middle leaves nothing", async (test) => 
   assert.equal(await branches(test), before);
 });
 
+gitTest("a push that comes too slowly ends, and keeps nobody waiting meanwhile", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const body = bodyOf("slow");
+  const { hostname, port, pathname, username, password } = new URL(test.url);
+  using connection = await Deno.connect({ hostname, port: Number(port) });
+  const writer = connection.writable.getWriter();
+  await writer.write(Buffer.from([
+    `POST ${pathname}/git-receive-pack HTTP/1.1`,
+    `Host: ${hostname}:${port}`,
+    `Authorization: Basic ${btoa(`${username}:${password}`)}`,
+    "Content-Type: application/x-git-receive-pack-request",
+    `Content-Length: ${body.length}`,
+    "",
+    "",
+  ].join("\r\n")));
+  await writer.write(body.subarray(0, 100));
+  for (const name of ["one", "two"]) {
+    const answer = await send(test, chunked(bodyOf(name), 1));
+    assert.match(await answer.text(), new RegExp(`ok refs/heads/${name}`));
+  }
+  test.api.services.clock.advance(10 * 60_000);
+  await writer.write(body.subarray(100, 101));
+  const { value } = await connection.readable.getReader().read();
+  assert.match(Buffer.from(value!).toString(), /^HTTP\/1.1 408 /);
+  assert.doesNotMatch(await branches(test), /slow/);
+});
+
+gitTest("a push that is refused while it comes is told why", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const clone = await test.clone();
+  await commit(clone, { "noise.bin": crypto.getRandomValues(new Uint8Array(60_000)) });
+  const large = new Uint8Array(20 * 1024 * 1024);
+  for (let at = 0; at < large.length; at += 65_536) {
+    crypto.getRandomValues(large.subarray(at, at + 65_536));
+  }
+  await commit(clone, { "large.bin": large });
+  Object.defineProperty(test.api.services.space, "isShort", { value: true });
+  const push = await clone.run("push", "origin", "trunk");
+  assert.match(push.stderr, /remote: The disk of the server is nearly full/, push.stderr);
+  assert.match(push.stderr, /! \[remote rejected\] trunk -> trunk/);
+});
+
+Deno.test({
+  name: "a push that is too large is told the bound",
+  ...peer("git"),
+  fn: () =>
+    withGit(async (test) => {
+      await commitFiles(test, { "a.txt": "a\n" });
+      const clone = await test.clone();
+      const noise = crypto.getRandomValues(new Uint8Array(60_000));
+      for (let part = 0; part < 25; part++) {
+        await commit(clone, { [`${part}.bin`]: Uint8Array.from(noise, (byte) => byte ^ part) });
+      }
+      const push = await clone.run("push", "origin", "trunk");
+      assert.match(push.stderr, /remote: The file is larger than 1048576 bytes/, push.stderr);
+      assert.match(push.stderr, /! \[remote rejected\] trunk -> trunk/);
+    }, { config: { limits: { sync_bytes: 1_048_576 } } }),
+});
+
 gitTest("a compressed push that unfolds without an end is refused", async (test) => {
   const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
   const answer = await send(test, bomb, { headers: { "content-encoding": "gzip" } });

@@ -85,3 +85,20 @@ gitTest("a push for a review may name what it has seen of the workspace", async 
   assert.match(await seen("1".repeat(40)), /it has changed meanwhile/);
   assert.match(await seen(one), /ok refs\/for\/trunk\/topic/);
 });
+
+gitTest("a workspace that is pushed to the main branch is told how it gets there", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const clone = await test.clone();
+  await commit(clone, { "b.txt": "1\n" });
+  await clone.git("push", "--quiet", "origin", "HEAD:refs/for/trunk/mine");
+  const own = await clone.run("push", "origin", "HEAD:trunk");
+  assert.match(
+    own.stderr,
+    /remote rejected.*\(it has the commits of workspace\/mine, .* refs\/for\/trunk\/mine for a review that lands/,
+    own.stderr,
+  );
+  const foreign = await test.clone();
+  await foreign.git("remote", "set-url", "origin", test.urlOf("other"));
+  const other = await foreign.run("push", "origin", "origin/workspace/mine:refs/heads/trunk");
+  assert.match(other.stderr, /it has commits of workspace\/mine: .*belongs to "caller"/);
+});

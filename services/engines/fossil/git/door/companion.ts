@@ -5,10 +5,9 @@ import type { Reader } from "../../read/mod.ts";
 import { CommitGraph } from "./graph.ts";
 import { COMPANION_SCHEMA, COMPANION_VERSION, KIND, packPath, unpackRows } from "./schema.ts";
 import { TreeStore } from "./trees.ts";
-import { CompanionUpdater, type NotedContent } from "./updater.ts";
+import { NotedArtifacts } from "./noted.ts";
+import { CompanionUpdater } from "./updater.ts";
 
-/** Most contents that a write notes. */
-const MAX_NOTED = 200_000;
 /** How long to wait for another connection that updates the companion, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5000;
 
@@ -25,10 +24,12 @@ export class GitCompanion implements Disposable {
   readonly trees: TreeStore;
   /** The commits, as the last {@linkcode update} left them. */
   readonly graph = new CommitGraph();
-  /** What a write that runs knows of contents. */
-  readonly noted = new Map<number, NotedContent>();
+  /** What a write that runs knows of what it has stored. */
+  readonly noted = new NotedArtifacts();
   /** The companion's data version that the graph has. */
   #loaded = -1;
+  /** The history that the graph has; null for none. */
+  #history: string | null = null;
   #isClosed = false;
   readonly #currentKey = `git companion ${crypto.randomUUID()}`;
 
@@ -95,11 +96,6 @@ export class GitCompanion implements Disposable {
     } finally {
       this.noted.clear();
     }
-  }
-
-  /** Notes what a content is, in a write, so that the update at its end need not read it. */
-  note(rid: number, content: NotedContent): void {
-    if (this.noted.size < MAX_NOTED) this.noted.set(rid, content);
   }
 
   /** The references. Needs an update before. */
@@ -170,7 +166,7 @@ export class GitCompanion implements Disposable {
   #undo(): void {
     this.db.rollBack();
     this.#loaded = -1;
-    this.trees.forget();
+    this.#history = null;
   }
 
   /** An updater of what is loaded now. */
@@ -178,19 +174,24 @@ export class GitCompanion implements Disposable {
     return new CompanionUpdater(this);
   }
 
-  /** Reads the commits, if another connection has added some. */
+  /** Reads the commits that another connection has added. */
   #load(): void {
     const version = this.db.dataVersion();
     if (version === this.#loaded) return;
-    this.graph.clear();
-    this.trees.forget();
+    const history = this.db.value<string>("SELECT value FROM meta WHERE key='history'") ?? "";
+    if (history !== this.#history) {
+      this.graph.clear();
+      this.trees.forget();
+    }
     const rows = this.db.rows<{ rid: number; parents: Uint8Array; date: number }>(
-      "SELECT rid, parents, date FROM revision ORDER BY id",
+      "SELECT rid, parents, date FROM revision WHERE id>=? ORDER BY id",
+      this.graph.size,
     );
     for (const { rid, parents, date } of rows) {
       this.graph.add({ rid, parents: unpackRows(parents), date });
     }
     this.#loaded = version;
+    this.#history = history;
   }
 }
 

@@ -7,13 +7,14 @@ import { FossilError } from "../../error.ts";
 import type { Reader } from "../../read/mod.ts";
 import { TextMap } from "../../text/mod.ts";
 import { commitOf, commitTextOf, ownProperty } from "../commit.ts";
-import { COMMIT_PROPERTY } from "../headers.ts";
+import { COMMIT_PROPERTY, REFS_PROPERTY } from "../headers.ts";
 import { parseOverlay, TREE_PROPERTY } from "../overlay.ts";
 import { parseSignature } from "../person.ts";
 import { unwrapped } from "../wrapped.ts";
 import type { CommitGraph } from "./graph.ts";
 import { type CheckinHead, headOf } from "./heads.ts";
-import { type CurrentRef, currentRefs, movesOf, sameName } from "./refs.ts";
+import { type CurrentRef, currentRefs, movesOf, type RefMove, sameName } from "./refs.ts";
+import type { NotedArtifacts, NotedContent } from "./noted.ts";
 import { COMPANION_VERSION, KIND, packRows } from "./schema.ts";
 import type { PathChange, TreeStore } from "./trees.ts";
 
@@ -50,15 +51,14 @@ export interface CompanionParts {
   readonly reader: Reader;
   readonly trees: TreeStore;
   readonly graph: CommitGraph;
-  /** What is known of contents, by their rows: so much need not be read again. */
-  readonly noted: ReadonlyMap<number, NotedContent>;
+  /** What need not be read. */
+  readonly noted: Pick<NotedArtifacts, "content" | "head">;
 }
 
-/** A content as Git knows it. */
-export interface NotedContent {
-  readonly name: Uint8Array;
-  /** Bytes. */
-  readonly size: number;
+/** What an update finds: new check-ins, and moves of references. */
+interface Added {
+  readonly heads: ReadonlyMap<number, CheckinHead>;
+  readonly moves: readonly RefMove[];
 }
 
 /** A file of a check-in whose content is not here. */
@@ -105,7 +105,8 @@ export class CompanionUpdater {
     const [before, now] = [this.#state(), this.#now()];
     const isSame = before !== null && this.#continues(before, now);
     const added = isSame ? this.#advance(before, now) : this.#rebuild();
-    const isPlain = isSame && before.mainBranch === now.mainBranch && this.#moveBranches(added);
+    const isPlain = isSame && before.mainBranch === now.mainBranch && added !== null &&
+      this.#moveBranches(added);
     if (!isPlain) this.#updateRefs();
     for (const [key, value] of Object.entries(now)) {
       this.#parts.db.run("REPLACE INTO meta(key,value) VALUES(?,?)", key, value);
@@ -159,8 +160,8 @@ export class CompanionUpdater {
       store.hashOf(Number(before.lastRid)) === (before.lastHash || undefined);
   }
 
-  /** Returns the check-ins that were added; null if they are not all that counts. */
-  #advance(before: State, now: State): ReadonlyMap<number, CheckinHead> | null {
+  /** Returns what was added; null if that is not all that counts. */
+  #advance(before: State, now: State): Added | null {
     const { reader, graph } = this.#parts;
     const { repository } = reader;
     // What has arrived late may be anything's parent, baseline or file.
@@ -170,17 +171,31 @@ export class CompanionUpdater {
       from,
     );
     const heads = new Map<number, CheckinHead>();
-    for (const { rid, type } of rows) {
+    const moves: RefMove[] = [];
+    let isPlain = from > 0;
+    // The newest first: each is stored as a delta of the next.
+    for (const { rid, type } of rows.toReversed()) {
       reader.check();
-      if (type === "g") this.#noteMoves(rid);
-      else if (graph.idOf(rid) === 0) {
-        const content = repository.store.get(rid);
-        const head = content === null ? null : headOf(content);
+      if (type === "g") {
+        const noted = this.#noteMoves(rid);
+        moves.push(...noted.moves);
+        isPlain &&= noted.isAll;
+      } else if (graph.idOf(rid) === 0) {
+        const head = this.#headOf(rid);
         if (head !== null) heads.set(rid, head);
-      }
+        else isPlain = false;
+      } else isPlain = false;
     }
     this.#addAll(heads);
-    return from > 0 && rows.length === heads.size ? heads : null;
+    return isPlain ? { heads, moves } : null;
+  }
+
+  #headOf(rid: number): CheckinHead | null {
+    const { noted, reader: { repository } } = this.#parts;
+    const known = noted.head(rid);
+    if (known !== undefined) return known;
+    const content = repository.store.get(rid);
+    return content === null ? null : headOf(content);
   }
 
   #rebuild(): null {
@@ -191,6 +206,7 @@ export class CompanionUpdater {
     for (const table of ["object", "revision", "tree", "file", "tag", "move", "ref", "kept"]) {
       db.exec(`DELETE FROM ${table}`);
     }
+    db.run("REPLACE INTO meta(key,value) VALUES('history',?)", crypto.randomUUID());
     const rowsOf = (sql: string) =>
       new Set(repository.db.rows<{ rid: number }>(sql).map(({ rid }) => rid));
     const files = rowsOf("SELECT DISTINCT fid AS rid FROM mlink WHERE fid>0");
@@ -383,7 +399,7 @@ export class CompanionUpdater {
     const known = this.#parts.db.value<Uint8Array>("SELECT name FROM file WHERE rid=?", rid);
     if (known !== undefined) return known;
     const isHere = rid !== 0 && this.#isServed(rid);
-    const noted = isHere ? this.#parts.noted.get(rid) : undefined;
+    const noted = isHere ? this.#parts.noted.content(rid) : undefined;
     if (noted !== undefined) return this.#noteFile(rid, noted);
     const content = isHere ? this.#parts.reader.repository.store.get(rid) : null;
     if (content === null) throw new ContentMissing();
@@ -417,12 +433,13 @@ export class CompanionUpdater {
     return name;
   }
 
-  /** Notes where a control artifact puts references. */
-  #noteMoves(rid: number): void {
+  /** Notes where a control artifact puts references; returns that, and whether it is all it does. */
+  #noteMoves(rid: number): { readonly moves: readonly RefMove[]; readonly isAll: boolean } {
     const { db, reader: { repository } } = this.#parts;
     const artifact = repository.artifact(rid);
-    if (artifact?.kind !== "control") return;
-    for (const { ref, number, target } of movesOf(artifact)) {
+    if (artifact?.kind !== "control") return { moves: [], isAll: false };
+    const moves = movesOf(artifact);
+    for (const { ref, number, target } of moves) {
       db.run(
         `INSERT INTO move VALUES(?,?,?,?) ON CONFLICT(ref) DO UPDATE
            SET number=excluded.number, date=excluded.date, rid=excluded.rid
@@ -433,16 +450,17 @@ export class CompanionUpdater {
         target === null ? 0 : repository.store.ridOf(target),
       );
     }
+    return { moves, isAll: artifact.tags.every(({ name }) => name === REFS_PROPERTY) };
   }
 
   /**
    * Moves branches to check-ins that do nothing but continue their tips, which is much less work than
    * {@link #updateRefs}; returns whether that is all.
    */
-  #moveBranches(added: ReadonlyMap<number, CheckinHead> | null): boolean {
+  #moveBranches({ heads, moves }: Added): boolean {
     const { db, graph, reader: { repository } } = this.#parts;
-    if (added === null || this.#awaitsTags()) return false;
-    for (const [rid, { tags }] of added) {
+    if (this.#awaitsTags()) return false;
+    for (const [rid, { tags }] of [...heads].sort(([left], [right]) => left - right)) {
       const id = graph.idOf(rid);
       if (id === 0 || tags.some(({ name }) => !CONTENT_PROPERTIES.has(name))) return false;
       const parent = graph.firstParent(id);
@@ -464,7 +482,11 @@ export class CompanionUpdater {
       );
       if (moved !== 1) return false;
     }
-    return true;
+    const isThere = "SELECT 1 FROM ref WHERE name=? AND object=? AND branch<>''";
+    return moves.every(({ ref, target }) => {
+      const id = target === null ? 0 : graph.idOf(repository.store.ridOf(target));
+      return id !== 0 && db.exists(isThere, ref, this.#nameOf(id));
+    });
   }
 
   /** Whether what a tag names was not complete yet. */

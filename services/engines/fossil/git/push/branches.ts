@@ -2,7 +2,7 @@
 import { nameFault } from "../../artifact/mod.ts";
 import { mainBranch, TAG } from "../../content/mod.ts";
 import type { Repository } from "../../repository.ts";
-import { TextSet } from "../../text/mod.ts";
+import { TextMap, TextSet } from "../../text/mod.ts";
 import type { TagChange } from "../../write/mod.ts";
 import type { GitCompanion } from "../door/mod.ts";
 import { formatRefs } from "../headers.ts";
@@ -17,12 +17,23 @@ export interface PushBranch {
   readonly value: string | null;
 }
 
+/** The names that branches have had, whether or not they have a reference now. */
+interface BranchNames {
+  /** By the values of the cards that name them; of several, the newest. */
+  readonly byValue: TextMap<string>;
+  readonly all: TextSet;
+  /** Those whose cards name a reference. */
+  readonly ofReferences: TextSet;
+}
+
 /** Finds the branch of each reference. Needs `read`. */
 export class PushBranches {
   readonly #companion: GitCompanion;
   readonly #repository: Repository;
   /** Names that this push has taken. */
   readonly #taken = new TextSet();
+  /** As they were before the push; null until somebody asks. */
+  #names: BranchNames | null = null;
 
   constructor(companion: GitCompanion) {
     this.#companion = companion;
@@ -31,17 +42,18 @@ export class PushBranches {
 
   /** The branch of a reference, which may not exist yet; always another one for another reference. */
   of(ref: string): PushBranch {
-    const { db } = this.#repository;
     const value = formatRefs([ref]);
-    const named = db.value<string>(
-      `SELECT substr(tagname,5) FROM tagxref JOIN tag USING(tagid)
-        WHERE tagname GLOB 'sym-*' AND tagtype=2 AND srcid>0 AND value=?
-        ORDER BY mtime DESC LIMIT 1`,
-      value,
-    );
-    if (named !== undefined) return { name: named, value };
     const name = ref.startsWith(HEADS) ? ref.slice(HEADS.length) : ref.replace(/^refs\//, "");
     const isPlain = ref.startsWith(HEADS) && name !== TRUNK;
+    const shown = this.#companion.db.value<string>(
+      "SELECT branch FROM ref WHERE name=? AND branch<>''",
+      ref,
+    );
+    if (shown !== undefined) {
+      return { name: shown, value: isPlain && shown === name ? null : value };
+    }
+    const named = this.#known().byValue.get(value);
+    if (named !== undefined) return { name: named, value };
     if (this.#isFree(name)) {
       this.#taken.add(name);
       return { name, value: isPlain ? null : value };
@@ -53,6 +65,11 @@ export class PushBranches {
       this.#taken.add(other);
       return { name: other, value };
     }
+  }
+
+  /** Whether a branch has a name, or gets it by this push. */
+  has(name: string): boolean {
+    return this.#taken.has(name) || this.#known().all.has(name);
   }
 
   /** The open leaves of a branch, the newest first. */
@@ -99,6 +116,7 @@ export class PushBranches {
    */
   moveTo({ name, value }: PushBranch, checkin: string): TagChange[] {
     const { db, store } = this.#repository;
+    this.#taken.add(name);
     const inherited = db.rows<{ name: string }>(
       "SELECT tagname AS name FROM tagxref JOIN tag USING(tagid) WHERE rid=? AND tagtype=2 " +
         "AND tagname GLOB 'sym-*'",
@@ -118,26 +136,34 @@ export class PushBranches {
     return name === mainBranch(this.#repository);
   }
 
+  /** One look at all check-ins, however many references a push has. */
+  #known(): BranchNames {
+    if (this.#names !== null) return this.#names;
+    const { db } = this.#repository;
+    const cards = db.rows<{ name: string; value: string | null }>(
+      `SELECT substr(tagname,5) AS name, value FROM tagxref JOIN tag USING(tagid)
+        WHERE tagname GLOB 'sym-*' AND tagtype=2 AND srcid>0 AND value GLOB '*refs/*' ORDER BY mtime`,
+    );
+    const all = db.rows<{ value: string }>(
+      "SELECT DISTINCT value FROM tagxref WHERE tagid=? AND tagtype>0 AND value IS NOT NULL",
+      TAG.branch,
+    );
+    return this.#names = {
+      byValue: new TextMap(cards.map(({ name, value }) => [value ?? "", name])),
+      all: new TextSet(all.map(({ value }) => value)),
+      ofReferences: new TextSet(cards.map(({ name }) => name)),
+    };
+  }
+
   /**
    * Whether a name is a branch's that has no reference of another name, or nobody's. Names that Fossil
    * takes for something else are nobody's.
    */
   #isFree(name: string): boolean {
-    const { db } = this.#repository;
     if (this.#taken.has(name) || name.length > 200) return false;
-    const isBranch = db.exists(
-      "SELECT 1 FROM tagxref WHERE tagid=? AND value=? AND tagtype>0",
-      TAG.branch,
-      name,
-    );
-    if (isBranch) {
-      return !db.exists(
-        `SELECT 1 FROM tagxref JOIN tag USING(tagid) WHERE tagname=? AND tagtype=2 AND srcid>0
-          AND value GLOB '*refs/*'`,
-        `sym-${name}`,
-      );
-    }
+    const { all, ofReferences } = this.#known();
+    if (all.has(name)) return !ofReferences.has(name);
     const isTag = "SELECT 1 FROM tagxref JOIN tag USING(tagid) WHERE tagname=? AND tagtype=1";
-    return nameFault(name) === null && !db.exists(isTag, `sym-${name}`);
+    return nameFault(name) === null && !this.#repository.db.exists(isTag, `sym-${name}`);
   }
 }

@@ -116,6 +116,7 @@ export class CheckinWriter {
       tags,
       user,
     });
+    objects.companion.noted.addHead(repository.ridOf(hash), manifestOf(repository, hash));
     this.#checkins.set(keyOf(commit.name), hash);
     this.#roots.set(keyOf(commit.name), commit.tree);
     return hash;
@@ -188,7 +189,7 @@ export class CheckinWriter {
     if (place === 0) {
       const { content } = objects.get(name)!;
       rid = repository.receive(wrapped(content)).rid;
-      objects.companion.note(rid, { name, size: content.length });
+      objects.companion.noted.addContent(rid, { name, size: content.length });
     }
     const hash = repository.store.hashOf(rid) ?? "";
     this.#artifacts.set(key, hash);

@@ -1,7 +1,6 @@
 /** What differs between two trees. */
-import { Buffer } from "node:buffer";
 import { BoundedMap } from "../../../../kernel/bounded_map.ts";
-import { MODE, parseTree, type TreeEntry } from "../../../git/mod.ts";
+import { MODE, NAME_BYTES, type TreeEntry } from "../../../git/mod.ts";
 import { MAX_PATH } from "../../artifact/mod.ts";
 import { FossilError } from "../../error.ts";
 import { textOf } from "../door/trees.ts";
@@ -56,7 +55,7 @@ export class TreeComparison {
     after: Uint8Array | null,
     { prefix, ...visitor }: Visitor & { readonly prefix: string },
   ): void {
-    if (before !== null && after !== null && Buffer.compare(before, after) === 0) return;
+    if (before !== null && after !== null && isSameName(before, after)) return;
     if (prefix.length > MAX_PATH) {
       throw new FossilError("limit", `A path is longer than ${MAX_PATH} bytes`);
     }
@@ -64,8 +63,8 @@ export class TreeComparison {
     for (const entry of this.#entries(after)) {
       const old = left.get(entry.name) ?? null;
       left.delete(entry.name);
-      const isSame = old?.mode === entry.mode && (old.zeros ?? 0) === (entry.zeros ?? 0) &&
-        Buffer.compare(old.object, entry.object) === 0;
+      const isSame = old === entry || (old?.mode === entry.mode &&
+        (old.zeros ?? 0) === (entry.zeros ?? 0) && isSameName(old.object, entry.object));
       if (!isSame) this.#change(old, entry, { ...visitor, path: prefix + textOf(entry.name) });
     }
     for (const old of left.values()) {
@@ -110,8 +109,14 @@ export class TreeComparison {
     const key = keyOf(tree);
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept;
-    const entries = parseTree(this.#objects.get(tree)!.content);
+    const entries = this.#objects.entriesOf(tree);
     this.#kept.set(key, entries);
     return entries;
   }
+}
+
+/** Whether two names of objects are the same. */
+function isSameName(left: Uint8Array, right: Uint8Array): boolean {
+  for (let at = 0; at < NAME_BYTES; at++) if (left[at] !== right[at]) return false;
+  return true;
 }

@@ -1,6 +1,6 @@
 /** Objects that the repository has, and those that a push brings. */
 import { inflateSync } from "node:zlib";
-import { type ObjectKind } from "../../../git/mod.ts";
+import { formatTree, type ObjectKind, parseTree, type TreeEntry } from "../../../git/mod.ts";
 import { unwrapped } from "../wrapped.ts";
 import type { GitCompanion } from "../door/mod.ts";
 import { KIND } from "../door/schema.ts";
@@ -39,7 +39,7 @@ export function contentOf(companion: GitCompanion, { kind, place }: KnownObject)
     case "tag":
       return inflated("tag");
     case "tree":
-      return trees.contentOf(place);
+      return formatTree(trees.get(place).entries);
     case "blob":
       return unwrapped(repository.store.require(place));
   }
@@ -64,6 +64,14 @@ export class AllObjects {
 
   kindOf(name: Uint8Array): ObjectKind | null {
     return this.draft?.kindOf(name) ?? findKnown(this.companion, name)?.kind ?? null;
+  }
+
+  /** The entries of a tree, which is there. */
+  entriesOf(tree: Uint8Array): readonly TreeEntry[] {
+    const place = this.placeOf(tree, "tree");
+    return place === 0
+      ? parseTree(this.draft!.get(tree)!.content)
+      : this.companion.trees.get(place).entries;
   }
 
   /** An object; null if it is nowhere. */

@@ -235,7 +235,8 @@ class Attempt {
       this.#current = pushed.ref;
       this.#moveHead(pushed, { branch, branches });
     }
-    const tags = new PushedTags({ objects, repository, pusher: push.rules.pusher, now: push.now });
+    const { rules: { pusher }, now } = push;
+    const tags = new PushedTags({ objects, repository, branches, pusher, now });
     for (const { ref, to } of refs) {
       if (!ref.startsWith(TAGS)) continue;
       this.#current = ref;
@@ -344,7 +345,7 @@ class Attempt {
     this.#history = history;
     this.#writer = writer;
     const branchOf = new Map(heads.map(({ pushed, branch }) => [pushed.ref, branch]));
-    const mainBranchOfFirst = main === null ? null : branchOf.get(main)!;
+    const first = heads.find(({ pushed: { ref } }) => ref === main);
     this.#requireEach(heads.map(({ pushed }) => pushed), (pushed) => {
       this.#requireForward(pushed);
       const isWorkspace = Object.hasOwn(rules.workspaces, branchOf.get(pushed.ref)!.name);
@@ -352,7 +353,7 @@ class Attempt {
         this.#requireOwn(pushed, { branch: branchOf.get(pushed.ref)!, branches });
       }
     });
-    if (mainBranchOfFirst !== null) this.#replaceInitial(mainBranchOfFirst, main!);
+    if (first !== undefined) this.#replaceInitial(first, branches);
     for (const [number, commit] of history.commits.entries()) {
       progress(number, history.commits.length);
       const { ref, to } = tips[causes[number]!]!;
@@ -400,7 +401,10 @@ class Attempt {
   }
 
   /** Takes the first, empty check-in of a project out of the way of the first push. */
-  #replaceInitial(branch: PushBranch, ref: string): void {
+  #replaceInitial(
+    { pushed: { ref }, branch }: { readonly pushed: PushedRef; readonly branch: PushBranch },
+    branches: PushBranches,
+  ): void {
     const { repository } = this.#companion.reader;
     this.#current = ref;
     if (branch.name !== TRUNK) repository.config.set("main-branch", branch.name);
@@ -409,9 +413,7 @@ class Attempt {
     );
     for (const { uuid: target } of initial) {
       this.#tag([
-        { sign: "*", name: "branch", target, value: INITIAL },
-        { sign: "*", name: `sym-${INITIAL}`, target },
-        { sign: "-", name: `sym-${TRUNK}`, target },
+        ...branches.moveTo({ name: INITIAL, value: null }, target),
         { sign: "+", name: "closed", target },
         { sign: "*", name: "hidden", target },
       ]);
@@ -476,7 +478,9 @@ class Attempt {
     const end = this.#writer!.checkinOf(bytesOfName(from));
     let first: string | null = null;
     for (let checkin = target; checkin !== end;) {
-      if (branches.branchOf(checkin) === branch.name) return [];
+      const own = branches.branchOf(checkin);
+      if (own === branch.name) return [];
+      this.#requireJoining(own, branch);
       first = checkin;
       const parent = db.value<string>(
         "SELECT uuid FROM plink JOIN blob ON rid=pid WHERE cid=? AND isprim",
@@ -486,6 +490,19 @@ class Attempt {
       checkin = parent;
     }
     return first === null ? [] : branches.moveTo(branch, first);
+  }
+
+  /** Checks that commits may leave their branch for another one, as no commit of a workspace does. */
+  #requireJoining(own: string, { name }: PushBranch): void {
+    const { push: { rules } } = this.#parts;
+    const refusal = new BranchJudge(this.#companion.reader.repository, rules).refusalOf(own);
+    if (refusal !== null) this.#refuse(`it has commits of ${own}: ${refusal}`);
+    if (!Object.hasOwn(rules.workspaces, own)) return;
+    const topic = own.replace(/^workspace\//, "");
+    this.#refuse(
+      `it has the commits of ${own}, which a merge ends: push them to refs/for/${name}/${topic} ` +
+        "for a review that lands, or merge the workspace on its page",
+    );
   }
 
   /** The tags that end what an earlier move has closed, if a check-in is the tip of a branch again. */

@@ -2,7 +2,6 @@
 import { bytesOfName, hexOf } from "../../../git/mod.ts";
 import { nameFault } from "../../artifact/mod.ts";
 import { encodeUtf8 } from "../../codec/mod.ts";
-import { TAG } from "../../content/mod.ts";
 import type { Repository } from "../../repository.ts";
 import { type TagChange, writeTags } from "../../write/mod.ts";
 import {
@@ -15,6 +14,7 @@ import {
 } from "../headers.ts";
 import { decodeText } from "../stream/mod.ts";
 import { MAX_NESTED } from "../listing.ts";
+import type { PushBranches } from "./branches.ts";
 import { PushedListing } from "./listing.ts";
 import { parseTag } from "../check.ts";
 import type { AllObjects } from "./known.ts";
@@ -25,6 +25,7 @@ const SYMBOLIC = "sym-";
 export interface PushedTagsOptions {
   readonly objects: AllObjects;
   readonly repository: Repository;
+  readonly branches: Pick<PushBranches, "has">;
   readonly pusher: string;
   /** Unix milliseconds. */
   readonly now: number;
@@ -123,11 +124,7 @@ export class PushedTags {
   /** The name in Fossil of a tag: its own, unless a branch has it or it means something else. */
   #nameOf(ref: string): string {
     const own = ref.slice(TAGS.length);
-    const isBranch = this.#options.repository.db.exists(
-      "SELECT 1 FROM tagxref WHERE tagid=? AND value=? AND tagtype>0",
-      TAG.branch,
-      own,
-    );
+    const isBranch = this.#options.branches.has(own);
     return isBranch || nameFault(own) !== null ? `tags/${own}` : own;
   }
 
