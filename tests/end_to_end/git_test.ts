@@ -8,6 +8,32 @@ import { startProgram } from "../support/program.ts";
 import { Random } from "../services/engines/fossil/support/random.ts";
 
 Deno.test({
+  name: "git-lfs pushes, and another clone gets the content",
+  ...peer("git-lfs"),
+  async fn() {
+    await using program = await startProgram();
+    const { passphrase } = await registerAgent(program, "ann");
+    await order(program, "POST /v1/projects", { slug: "demo" });
+    await order(program, "PUT /v1/projects/demo/members/ann", { role: "write" });
+    using client = new GitClient();
+    const { host } = new URL(program.api);
+    const url = `http://ann:${passphrase}@${host}/projects/demo.git`;
+    const clone = await client.clone(url);
+    await clone.git("lfs", "install", "--local");
+    await clone.git("lfs", "track", "*.bin");
+    // Long enough to wait for other long files.
+    const bytes = new Uint8Array(20_000_000).fill(7);
+    await commit(clone, { "a.bin": bytes });
+    await clone.git("push", "--quiet", "origin", "HEAD");
+    const other = await client.clone(url);
+    await other.git("lfs", "install", "--local");
+    await other.git("lfs", "pull");
+    assert.deepEqual(Deno.readFileSync(`${other.folder}/a.bin`), bytes);
+    assert.equal(await program.stop(), 0);
+  },
+});
+
+Deno.test({
   name: "git clones an empty project, pushes to it, clones it again, and fetches",
   ...peer("git"),
   async fn() {

@@ -16,6 +16,7 @@ const INSTALL: ReadonlyMap<string, string> = new Map([
   ["fossil", "apt-get install fossil"],
   ["mcp clients", 'export MUSTER_MCP_CLIENTS="$(scripts/mcp_clients)"'],
   ["git", "apt-get install git"],
+  ["git-lfs", "apt-get install git-lfs"],
   ["git clients", 'export MUSTER_GIT_CLIENTS="$(scripts/git_clients)"'],
   ["inspircd", "apt-get install inspircd"],
   ["irssi", "apt-get install irssi"],

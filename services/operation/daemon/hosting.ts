@@ -39,7 +39,7 @@ import { SqlQueries } from "../../work/queries/mod.ts";
 import { DataRetention, type RetentionDays } from "../retention/mod.ts";
 import { openReviews, type ReviewServices } from "../../work/reviews/mod.ts";
 import { Releases, Uploads } from "../../work/releases/mod.ts";
-import { GitDoor, GitPushes } from "../../work/git/mod.ts";
+import { GitDoor, GitPushes, LfsObjects } from "../../work/git/mod.ts";
 import { Imports } from "../../work/imports/mod.ts";
 import { Mirrors } from "../../work/mirrors/mod.ts";
 import { Webhooks, WebhookSender } from "../../work/webhooks/mod.ts";
@@ -116,6 +116,8 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly git: GitDoor;
   /** `git push`. */
   readonly gitPushes: GitPushes;
+  /** The content of Git LFS. */
+  readonly lfs: LfsObjects;
   readonly webhooks: Webhooks;
   readonly webhookSender: WebhookSender;
   readonly mirrors: Mirrors;
@@ -149,6 +151,7 @@ type Work = Omit<
   | "sync"
   | "git"
   | "gitPushes"
+  | "lfs"
   | "webhooks"
   | "webhookSender"
   | "mirrors"
@@ -304,6 +307,7 @@ export async function openHosting(
     sync: makeSync(options, work),
     git,
     gitPushes: makePushes(options, { ...work, git }),
+    lfs: new LfsObjects({ repositories, maxBytes: options.uploadBytes }),
     ...await openWebhooks(options, projects, started),
     mirrors: openMirrors(options, { ...work, git }, started),
     imports: openImports(options, work, started),

@@ -138,6 +138,12 @@ export const whitespaceParameter = z.enum(["show", "ignore"]).optional().meta({
   description: "`ignore` leaves out changes of white space within lines",
 });
 
+/** A pointer of Git LFS. */
+export const lfsPointerSchema = z.object({
+  oid: z.string().meta({ description: "The SHA-256 of the content" }),
+  size: z.int().meta({ description: "Bytes of the content" }),
+}).meta({ id: "LfsPointer" });
+
 const checkinRefSchema = z.object({
   uuid: z.string(),
   timestamp: timestampSchema,
@@ -196,6 +202,12 @@ export const diffSchema = z.object({
       description: "Whether the diff is left out because it is too long",
     }),
     unreadable: z.string().nullable(),
+    prev_lfs: lfsPointerSchema.nullable().meta({
+      description: "What the file stood for, where it was a pointer of Git LFS",
+    }),
+    lfs: lfsPointerSchema.nullable().meta({
+      description: "What the file stands for, where it is a pointer of Git LFS",
+    }),
   })).readonly(),
 }).meta({ id: "Diff" });
 
@@ -222,6 +234,10 @@ export const fileLinesSchema = z.object({
   lines: z.array(z.string()).readonly(),
   cut_lines: z.array(z.int()).readonly().meta({
     description: "The numbers of lines that are too long to be shown whole",
+  }),
+  lfs: lfsPointerSchema.nullable().meta({
+    description: "What the file stands for if it is a pointer of Git LFS; " +
+      "`GET …/api/lfs/{oid}` has the content",
   }),
 }).meta({ id: "FileLines" });
 

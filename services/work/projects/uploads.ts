@@ -21,6 +21,8 @@ export interface UploadLimits {
   readonly maxBytes: number;
   /** Called with the bytes received so far; what it throws ends the upload. */
   readonly check?: ((bytes: number) => void) | undefined;
+  /** Called with each part before it is written. */
+  readonly onPart?: ((part: Uint8Array) => void) | undefined;
 }
 
 /** Options of resumable uploads. */
@@ -89,7 +91,7 @@ export async function appendParts(
 async function writeParts(
   file: Deno.FsFile,
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  { stallMs, maxBytes, check, signal }: UploadLimits & Resumable,
+  { stallMs, maxBytes, check, onPart, signal }: UploadLimits & Resumable,
 ): Promise<number> {
   let bytes = 0;
   try {
@@ -99,6 +101,7 @@ async function writeParts(
       bytes += value.length;
       if (bytes > maxBytes) throw tooLarge({ maxBytes });
       check?.(bytes);
+      onPart?.(value);
       for (let written = 0; written < value.length;) {
         written += await file.write(value.subarray(written));
       }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { lfsPointerSchema } from "../code/schemas.ts";
 import { pageFields, timestampSchema } from "../projects/schemas.ts";
 import { requiredCheckSchema } from "../protection/schemas.ts";
 import { lineSchema, longTextSchema, trimmedLineSchema } from "../../kernel/validation/schemas.ts";
@@ -170,6 +171,8 @@ export const roundDiffSchema = z.object({
     diff: z.string(),
     is_truncated: z.boolean(),
     unreadable: z.string().nullable(),
+    prev_lfs: lfsPointerSchema.nullable(),
+    lfs: lfsPointerSchema.nullable(),
   })).readonly(),
   total: z.int().meta({ description: "Files that differ, on all pages" }),
 }).meta({ id: "ReviewDiff" });

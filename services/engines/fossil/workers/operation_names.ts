@@ -26,6 +26,7 @@ export const READ_NAMES = [
   "mergesOf",
   "tags",
   "unversionedFiles",
+  "findUnversioned",
   "wikiPages",
   "wikiPage",
   "wikiDiff",

@@ -43,6 +43,7 @@ import {
   type FileLineOptions,
   type FileOptions,
   findReferences,
+  findUnversioned,
   type HistoryOptions,
   isTicketClosed,
   type LineOptions,
@@ -198,7 +199,11 @@ export const READS = {
   /** The check-ins that merge a check-in, oldest first. */
   mergesOf: ({ reader }: Context, checkin: string) => readMergesOf(reader, checkin),
   tags: ({ reader }: Context) => listTags(reader),
-  unversionedFiles: ({ reader }: Context) => listUnversioned(reader),
+  /** The unversioned files whose names begin with a prefix. */
+  unversionedFiles: ({ reader }: Context, prefix: string) => listUnversioned(reader, prefix),
+  /** Those of the unversioned files that are there. */
+  findUnversioned: ({ reader }: Context, names: readonly string[]) =>
+    findUnversioned(reader, names),
   wikiPages: ({ reader }: Context, options: WikiListOptions) => listWikiPages(reader, options),
   wikiPage: ({ reader }: Context, { name, version }: { name: string; version?: string }) =>
     readWikiPage(reader, name, version),
