@@ -25,6 +25,7 @@ import {
 import type { NodeLinks, Nodes } from "../../cluster/nodes/mod.ts";
 import { OutboundClient } from "../../kernel/outbound/mod.ts";
 import { type NotificationDoors, type Notifications, openNotifications } from "./notifications.ts";
+import type { SigningKeys } from "../../people/signing_keys/mod.ts";
 import { Markup } from "../../engines/markup/mod.ts";
 import { TicketNotes } from "../../oversight/notifications/mod.ts";
 import {
@@ -39,7 +40,7 @@ import { SqlQueries } from "../../work/queries/mod.ts";
 import { DataRetention, type RetentionDays } from "../retention/mod.ts";
 import { openReviews, type ReviewServices } from "../../work/reviews/mod.ts";
 import { Releases, Uploads } from "../../work/releases/mod.ts";
-import { GitDoor, GitPushes, LfsObjects } from "../../work/git/mod.ts";
+import { GitDoor, GitPushes, LfsObjects, Signatures } from "../../work/git/mod.ts";
 import { Imports } from "../../work/imports/mod.ts";
 import { Mirrors } from "../../work/mirrors/mod.ts";
 import { Webhooks, WebhookSender } from "../../work/webhooks/mod.ts";
@@ -78,6 +79,7 @@ export interface HostingOptions extends NotificationDoors {
   readonly slots: Slots;
   readonly inboxes: InboxDoor;
   readonly tokens: Tokens;
+  readonly signingKeys: SigningKeys;
   readonly nodes: Nodes;
   /** Null if the server is alone. */
   readonly nodeLinks: NodeLinks | null;
@@ -118,6 +120,8 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly gitPushes: GitPushes;
   /** The content of Git LFS. */
   readonly lfs: LfsObjects;
+  /** The signatures of commits. */
+  readonly signatures: Signatures;
   readonly webhooks: Webhooks;
   readonly webhookSender: WebhookSender;
   readonly mirrors: Mirrors;
@@ -152,6 +156,7 @@ type Work = Omit<
   | "git"
   | "gitPushes"
   | "lfs"
+  | "signatures"
   | "webhooks"
   | "webhookSender"
   | "mirrors"
@@ -308,6 +313,7 @@ export async function openHosting(
     git,
     gitPushes: makePushes(options, { ...work, git }),
     lfs: new LfsObjects({ repositories, maxBytes: options.uploadBytes }),
+    signatures: new Signatures({ repositories, keys: options.signingKeys }),
     ...await openWebhooks(options, projects, started),
     mirrors: openMirrors(options, { ...work, git }, started),
     imports: openImports(options, work, started),

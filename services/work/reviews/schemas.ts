@@ -171,8 +171,8 @@ export const roundDiffSchema = z.object({
     diff: z.string(),
     is_truncated: z.boolean(),
     unreadable: z.string().nullable(),
-    prev_lfs: lfsPointerSchema.nullable(),
-    lfs: lfsPointerSchema.nullable(),
+    prev_lfs: z.union([lfsPointerSchema, z.null()]),
+    lfs: z.union([lfsPointerSchema, z.null()]),
   })).readonly(),
   total: z.int().meta({ description: "Files that differ, on all pages" }),
 }).meta({ id: "ReviewDiff" });

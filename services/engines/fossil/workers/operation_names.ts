@@ -61,6 +61,7 @@ export const READ_NAMES = [
   "gitSizes",
   "gitHaves",
   "gitCommits",
+  "gitSignatures",
 ] as const;
 
 /** Writes, which have a generous limit. */

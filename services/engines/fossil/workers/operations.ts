@@ -156,6 +156,7 @@ import {
   type PackTarget,
   prepareClones,
   readGitRefs,
+  signaturesOf,
   sizesOf,
   takeKeptPack,
   writeFetched,
@@ -271,6 +272,9 @@ export const READS = {
   /** Commits to tell another server of; null if the objects must be updated first. */
   gitHaves: ({ withCompanion }: Context, refs: readonly string[]) =>
     withCompanion((companion) => havesOf(companion, refs)),
+  /** The signatures of the commits of check-ins by their names; null for one that has none. */
+  gitSignatures: ({ withCompanion }: Context, checkins: readonly string[]) =>
+    withCompanion((companion) => signaturesOf(companion, checkins)),
   /** The commits of check-ins by their names; null for one that has none. */
   gitCommits: ({ withCompanion }: Context, checkins: readonly string[]) =>
     withCompanion((companion) => commitsOf(companion, checkins)),
