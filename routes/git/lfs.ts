@@ -87,7 +87,19 @@ const postBatch = specialRoute("POST /projects/{repository}/info/lfs/objects/bat
   },
 });
 
-const objectParams = z.object({ repository: repositoryParam, oid: lfsOidSchema });
+/** Its handlers check the oid: a credential that is none is told first. */
+const objectParams = z.object({
+  repository: repositoryParam,
+  oid: z.string().openapi({ description: "The SHA-256 of the content", example: "0".repeat(64) }),
+});
+
+/** @throws Invalid if it is no SHA-256 */
+function requireOid(text: string): string {
+  if (!lfsOidSchema.safeParse(text).success) {
+    throw new Invalid("The name of an object is a SHA-256 in hexadecimal");
+  }
+  return text;
+}
 
 const getObject = specialRoute("GET /projects/{repository}/info/lfs/objects/{oid}", {
   summary: "The content of a Git LFS object",
@@ -170,7 +182,7 @@ export function lfsRoutes(services: GitServices) {
     .openapi(getObject, (context) =>
       answered(async () => {
         const { project } = await enter(context, services);
-        const { oid } = context.req.valid("param");
+        const oid = requireOid(context.req.valid("param").oid);
         return await answerLfsObject(context, lfs, { project, oid, name: oid });
       }))
     .openapi(putObject, (context) =>
@@ -180,7 +192,7 @@ export function lfsRoutes(services: GitServices) {
         const { raw } = context.req;
         const declared = raw.headers.get("content-length");
         await lfs.put(access.project, {
-          oid: context.req.valid("param").oid,
+          oid: requireOid(context.req.valid("param").oid),
           caller: {
             ...callerOf(context),
             confirm: async () => (await enter(context, services)).require("write"),

@@ -11,7 +11,7 @@ Deno.test("a person adds and removes signing keys on the page of the account", a
     const added = await person.post("/account", { action: "addKey", key: `${KEY}\n` });
     assert.match(added.text, /The key is added.*laptop.*SHA256:/);
     const wrong = await person.post("/account", { action: "addKey", key: "ssh-dss AAAA" });
-    assert.match(wrong.text, /ed25519, ecdsa, or rsa|no public key/);
+    assert.match(wrong.text, /cut short/);
     const twice = await person.post("/account", { action: "addKey", key: KEY });
     assert.match(twice.text, /An account has the key SHA256:/);
     const [key] = await api.services.signingKeys.list(null);

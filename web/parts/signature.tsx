@@ -1,4 +1,4 @@
-import type { SignatureView as Signature } from "../../services/work/git/schemas.ts";
+import type { SignatureView as Signature } from "../../services/work/signatures/schemas.ts";
 import { AccountName, type NamePlace } from "./account_name.tsx";
 
 /** What forms other than SSH's are called. */

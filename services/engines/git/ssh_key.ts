@@ -68,7 +68,7 @@ export class SshReader {
 
   bytes(length: number): Buffer {
     const end = this.#at + length;
-    if (end > this.#bytes.length) throw new GitError("A value of SSH ends early");
+    if (end > this.#bytes.length) throw new GitError("The key or the signature is cut short");
     const part = this.#bytes.subarray(this.#at, end);
     this.#at = end;
     return part;
@@ -179,6 +179,6 @@ function keyOf(key: JsonWebKey): KeyObject {
   try {
     return createPublicKey({ key, format: "jwk" });
   } catch {
-    throw new GitError("The numbers of the key are no key");
+    throw new GitError("The key is not valid, or on a curve that this build cannot verify");
   }
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MAX_SSH_KEY } from "../../engines/git/ssh_key.ts";
+import { MAX_SSH_KEY } from "../../engines/git/mod.ts";
 import { lineSchema } from "../../kernel/validation/schemas.ts";
 
 /** The request for a key. */

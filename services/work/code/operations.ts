@@ -3,7 +3,7 @@ import { z } from "zod";
 import { TooLarge } from "../../kernel/errors.ts";
 import { MAX_FILE_LINES, shownText } from "../../engines/fossil/front/mod.ts";
 import type { AccountDirectory } from "../../people/identity/mod.ts";
-import type { Signatures } from "../git/mod.ts";
+import type { Signatures } from "../signatures/mod.ts";
 import { actorOf, type ProjectRepositories } from "../projects/mod.ts";
 import { Created, FileRead, fileSchema, operation, RepositoryRead } from "../projects/operation.ts";
 import { boundedNumber, given, pageOf, pageParameters, rangeOf } from "../projects/schemas.ts";
@@ -244,8 +244,7 @@ export const getCheckin = operation({
       };
     },
     "all",
-    () => isPending,
-    `${signatures.version}`,
+    { isProvisional: () => isPending, surroundings: `${signatures.version}` },
   );
 });
 

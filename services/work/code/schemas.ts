@@ -1,7 +1,7 @@
 /** What the operations on a project's code answer, in the engine's shapes. */
 import { z } from "zod";
-import { signatureSchema } from "../git/schemas.ts";
-import { pageFields, timestampSchema } from "../projects/schemas.ts";
+import { signatureSchema } from "../signatures/schemas.ts";
+import { lfsPointerSchema, pageFields, timestampSchema } from "../projects/schemas.ts";
 
 export const branchesSchema = z.object({
   branches: z.array(
@@ -138,12 +138,6 @@ export const optionalCheckin = checkinName.optional().meta({
 export const whitespaceParameter = z.enum(["show", "ignore"]).optional().meta({
   description: "`ignore` leaves out changes of white space within lines",
 });
-
-/** A pointer of Git LFS. */
-export const lfsPointerSchema = z.object({
-  oid: z.string().meta({ description: "The SHA-256 of the content" }),
-  size: z.int().meta({ description: "Bytes of the content" }),
-}).meta({ id: "LfsPointer" });
 
 const checkinRefSchema = z.object({
   uuid: z.string(),

@@ -12,5 +12,4 @@ export {
   LfsObjects,
   type LfsObjectsOptions,
 } from "./lfs_objects.ts";
-export { Signatures, type SignaturesOptions } from "./signatures.ts";
 export { GrowingFile } from "./growing_file.ts";

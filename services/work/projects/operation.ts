@@ -42,14 +42,16 @@ export class RepositoryRead<Value> {
 
   /**
    * @param read returns the value, or its JSON
-   * @param isProvisional whether the value can change although what it depends on does not
-   * @param surroundings what else the value depends on, in a word
+   * @param more.isProvisional whether the value can change although what it depends on does not
+   * @param more.surroundings what else the value depends on, in a word
    */
   constructor(
     read: (repository: PooledRepository) => Promise<Value>,
     dependence: Dependence = "all",
-    isProvisional: (value: Value) => boolean = () => false,
-    surroundings = "",
+    { isProvisional = () => false, surroundings = "" }: {
+      readonly isProvisional?: (value: Value) => boolean;
+      readonly surroundings?: string;
+    } = {},
   ) {
     this.dependence = dependence;
     this.surroundings = surroundings;

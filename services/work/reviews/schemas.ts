@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { lfsPointerSchema } from "../code/schemas.ts";
-import { pageFields, timestampSchema } from "../projects/schemas.ts";
+import { lfsPointerSchema, pageFields, timestampSchema } from "../projects/schemas.ts";
 import { requiredCheckSchema } from "../protection/schemas.ts";
 import { lineSchema, longTextSchema, trimmedLineSchema } from "../../kernel/validation/schemas.ts";
 import { workspaceConflictSchema } from "../workspaces/schemas.ts";
