@@ -7,10 +7,7 @@ import {
   type Scope,
 } from "../../services/people/identity/mod.ts";
 import { tokenRequestSchema } from "../../services/people/identity/schemas.ts";
-import {
-  addSigningKey,
-  removeSigningKey,
-} from "../../services/people/signing_keys/operations.ts";
+import { addSigningKey, removeSigningKey } from "../../services/people/signing_keys/operations.ts";
 import { MOST_KEYS, type SigningKey } from "../../services/people/signing_keys/mod.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { PersonLink } from "../parts/account_name.tsx";

@@ -193,7 +193,9 @@ async function fileBody(
 /** What a change of a pointer of Git LFS means; null if the file is none. */
 function lfsNoteOf({ lfs, prev_lfs }: DiffFile): string | null {
   if (lfs === null && prev_lfs === null) return null;
-  if (prev_lfs === null) return `The file is in Git LFS: its content has ${sizeOf(lfs?.size ?? 0)}.`;
+  if (prev_lfs === null) {
+    return `The file is in Git LFS: its content has ${sizeOf(lfs?.size ?? 0)}.`;
+  }
   const before = `The file was in Git LFS: its content had ${sizeOf(prev_lfs.size)}`;
   return lfs === null ? `${before}.` : `${before}, and has ${sizeOf(lfs.size)} now.`;
 }

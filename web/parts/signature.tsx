@@ -44,9 +44,10 @@ export function SignatureFact({ signature, ...place }: NamePlace & {
             Verified: signed by <AccountName {...place} name={by} />.
           </>
         )}
-        {state === "unknown" && `Signed with ${FORMS[kind]}${
-          kind === "ssh" ? ", which no account here has." : ", which is not checked here."
-        }`}
+        {state === "unknown" &&
+          `Signed with ${FORMS[kind]}${
+            kind === "ssh" ? ", which no account here has." : ", which is not checked here."
+          }`}
         {fingerprint !== undefined && (
           <>
             {" "}

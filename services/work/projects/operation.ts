@@ -48,11 +48,12 @@ export class RepositoryRead<Value> {
   constructor(
     read: (repository: PooledRepository) => Promise<Value>,
     dependence: Dependence = "all",
-    { isProvisional = () => false, surroundings = "" }: {
+    more: {
       readonly isProvisional?: (value: Value) => boolean;
       readonly surroundings?: string;
     } = {},
   ) {
+    const { isProvisional = () => false, surroundings = "" } = more;
     this.dependence = dependence;
     this.surroundings = surroundings;
     this.answer = async (repository) => {

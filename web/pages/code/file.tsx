@@ -163,8 +163,7 @@ async function LfsNote({ project, path, pointer: { oid, size } }: {
   const isHere = (await lfs.find(project.access.project, [oid])).has(oid);
   return (
     <p class="file-note">
-      This file is in Git LFS: its content has {sizeOf(size)}.{" "}
-      {isHere
+      This file is in Git LFS: its content has {sizeOf(size)}. {isHere
         ? <a href={project.to.lfs(oid, path)} download>Download it</a>
         : "It is not on this server: nobody has pushed it."}
     </p>
@@ -174,7 +173,10 @@ async function LfsNote({ project, path, pointer: { oid, size } }: {
 async function content({ project, checkin, file, isRendered }: Shown) {
   const { path } = file;
   const { to } = project;
-  if (PICTURES.test(path) && file.lfs === null && (file.is_binary || path.toLowerCase().endsWith(".svg"))) {
+  if (
+    PICTURES.test(path) && file.lfs === null &&
+    (file.is_binary || path.toLowerCase().endsWith(".svg"))
+  ) {
     return (
       <p class="picture-box">
         <img src={to.raw(file.checkin, path)} alt={path} />
