@@ -161,6 +161,7 @@ const SECTIONS: readonly { readonly title: string; readonly entries: readonly En
         summary: "admins, who log in to the web pages",
         load: async () => (await import("./admin.ts")).ADMIN,
       },
+      { name: "key", summary: "manage the SSH keys that sign commits" },
       {
         name: "token",
         summary: "tokens of agents, people and admins, and the API's own",

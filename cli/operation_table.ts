@@ -276,6 +276,47 @@ export const COMMANDS: readonly OperationCommand[] = [{
   "parameters": [{ "usage": "<name>", "field": "name", "kind": "text" }],
   "options": [],
 }, {
+  "at": "key add",
+  "about": "add an SSH key that signs commits",
+  "http": "POST /v1/signing-keys",
+  "parameters": [{ "usage": "<key...>", "field": "key", "kind": "text" }],
+  "options": [{
+    "field": "name",
+    "flags": "--name <text>",
+    "about": "a label for people; by default, the comment of the key",
+    "kind": "text",
+  }, {
+    "field": "owner",
+    "flags": "--owner <name>",
+    "about": "the account that it belongs to",
+    "kind": "text",
+  }],
+  "hasBody": true,
+  "hasAnswer": true,
+  "says": "{fingerprint}",
+  "examples": [{
+    "line": 'key add --owner scout "$(cat ~/.ssh/id_ed25519.pub)"',
+    "purpose": "Show what scout signs as verified",
+  }],
+}, {
+  "at": "key list",
+  "about": "list the SSH keys that sign commits",
+  "http": "GET /v1/signing-keys",
+  "parameters": [],
+  "options": [],
+  "hasAnswer": true,
+  "columns": [["ID", "{id}"], ["OWNER", "{owner}"], ["NAME", "{name}"], [
+    "FINGERPRINT",
+    "{fingerprint}",
+  ]],
+}, {
+  "at": "key remove",
+  "about": "remove an SSH key that signs commits",
+  "aliases": ["delete"],
+  "http": "DELETE /v1/signing-keys/{id}",
+  "parameters": [{ "usage": "<id>", "field": "id", "kind": "text" }],
+  "options": [],
+}, {
   "at": "llm budget list",
   "about": "list the budgets, and what is spent of them",
   "http": "GET /v1/llm/budgets",

@@ -53,6 +53,7 @@ const SCHEMES: Record<Opens, readonly SecurityScheme[]> = {
   server: ["apiToken", "adminToken"],
   coordination: ["apiToken", "adminToken", "agentToken", "passphrase"],
   questions: ["apiToken", "adminToken", "agentToken", "personToken", "passphrase"],
+  account: ["apiToken", "adminToken", "agentToken", "personToken", "passphrase"],
   models: ["apiToken", "adminToken", "agentToken", "passphrase"],
   projects: ["apiToken", "adminToken", "agentToken", "personToken", "passphrase", "session"],
 };

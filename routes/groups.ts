@@ -159,6 +159,7 @@ function projectGroups(services: Services) {
       return (await import("./projects/list.ts")).projectListRoutes(services);
     }),
     git: lazyGroup("git", async () => (await import("./git/mod.ts")).gitRoutes(services)),
+    lfs: lazyGroup("lfs", async () => (await import("./git/lfs.ts")).lfsRoutes(services)),
     search: lazyGroup("search", async () => {
       return (await import("./projects/search_everywhere.ts")).searchEverywhereRoutes(services);
     }),

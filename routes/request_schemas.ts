@@ -105,12 +105,12 @@ export class RequestSchemas {
     const schema = this.#json;
     if (schema === undefined) return undefined;
     if (this.#isOptional && (text ?? "").trim() === "") return parse(schema, {}, "json");
-    if (text !== undefined) return parse(schema, valueOf(text), "json");
+    if (text !== undefined) return parse(schema, jsonValueOf(text), "json");
     const contentType = headers.get("content-type");
     if (contentType !== null && !JSON_TYPE.test(contentType)) {
       throw new HTTPException(415, { message: "Unsupported Media Type" });
     }
-    if (contentType !== null) return valueOf("");
+    if (contentType !== null) return jsonValueOf("");
     // The refusal names a field that is required; a body of which none is must be there too.
     parse(schema, {}, "json");
     throw new Invalid("The body must be a JSON object");
@@ -125,7 +125,7 @@ function parse(schema: z.ZodType, value: unknown, target: string): unknown {
 }
 
 /** @throws Invalid if a text is not JSON */
-function valueOf(text: string): unknown {
+export function jsonValueOf(text: string): unknown {
   try {
     return parseJson(text);
   } catch {

@@ -49,6 +49,11 @@ export const ROUTES = {
   "POST /projects/{repository}/git-upload-pack": ["git", "anybody", "file body"],
   "POST /projects/{repository}/git-receive-pack": ["git", "anybody", "file body"],
 
+  "POST /projects/{repository}/info/lfs/objects/batch": ["lfs", "anybody"],
+  "GET /projects/{repository}/info/lfs/objects/{oid}": ["lfs", "anybody"],
+  "PUT /projects/{repository}/info/lfs/objects/{oid}": ["lfs", "anybody", "file body"],
+  "POST /projects/{repository}/info/lfs/verify": ["lfs", "anybody"],
+
   "GET /v1/metrics": ["metrics", "server"],
   "GET /v1/events": ["events", "server", "token of streams"],
 

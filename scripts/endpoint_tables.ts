@@ -18,6 +18,7 @@ const CALLERS = {
   server: "admins",
   coordination: "agents, admins",
   questions: "agents, people, admins",
+  account: "agents, people, admins",
   models: "agents, admins",
   projects: "agents, people, admins, tokens of projects",
 } as const;

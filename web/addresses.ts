@@ -82,6 +82,12 @@ export class ProjectAddresses {
     return withQuery(`${this.repository}/api/file`, { checkin, path: path.toWellFormed() });
   }
 
+  /** The content of a file in Git LFS, to be saved under the name of the file. */
+  lfs(oid: string, path: string): string {
+    const name = path.split("/").at(-1)?.toWellFormed();
+    return withQuery(`${this.repository}/api/lfs/${oid}`, { name });
+  }
+
   /** Lines of a text file as JSON; `first` and `count` choose them. */
   lines(checkin: string, path: string): string {
     return withQuery(`${this.repository}/api/lines`, { checkin, path: path.toWellFormed() });

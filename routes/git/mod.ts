@@ -1,6 +1,6 @@
 /** Projects as repositories of Git: `/projects/SLUG.git`. */
 import type { Context } from "hono";
-import { bodyLimitsOf, readAuthorization } from "../../http/mod.ts";
+import { bodyLimitsOf } from "../../http/mod.ts";
 import {
   advertiseRefs,
   advertiseToPusher,
@@ -13,28 +13,29 @@ import {
   Forbidden,
   Invalid,
   NotFound,
-  ServiceError,
   TooMany,
-  Unauthorized,
   Unavailable,
 } from "../../services/kernel/errors.ts";
 import { VERSION } from "../../services/kernel/version.ts";
-import type { Services } from "../../services/operation/daemon/mod.ts";
-import { GUEST, type Principal } from "../../services/people/identity/mod.ts";
-import {
-  accessProject,
-  type ProjectAccess,
-  receiveUpload,
-} from "../../services/work/projects/mod.ts";
+import { receiveUpload } from "../../services/work/projects/mod.ts";
 import { ApiRoutes } from "../api_routes.ts";
 import { type AppEnv, callerOf } from "../environment.ts";
 import { z } from "../extended_zod.ts";
-import { statusOf } from "../middleware/errors.ts";
 import { addressForPrograms } from "../middleware/pages_host.ts";
-import { errors } from "../schemas.ts";
+import type { errors } from "../schemas.ts";
 import { gitAddress } from "../projects/frame.ts";
 import { specialRoute } from "../special_route.ts";
 import { decompressed, readGitBody } from "./body.ts";
+import {
+  answeredIn,
+  enter,
+  type FailureForm,
+  type GitServices,
+  identify,
+  refusalsIn,
+  repositoryParam,
+  slugOf,
+} from "./entering.ts";
 import { errorPacket, FetchAnswers, joined } from "./fetch_answers.ts";
 import { answerPush } from "./push_answers.ts";
 
@@ -43,21 +44,20 @@ const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
 const AGENT = `muster/${VERSION}`;
 const FETCH = "git-upload-pack";
 const PUSH = "git-receive-pack";
-const SUFFIX = ".git";
 
 const binary = z.any().openapi({ type: "string", format: "binary" });
-const params = z.object({
-  repository: z.string().openapi({ description: "The slug, and `.git`", example: "demo.git" }),
-});
+const params = z.object({ repository: repositoryParam });
 
-/** Errors of {@linkcode answered}, which `git` shows, and of what comes before it. */
-function refusals(...statuses: Parameters<typeof errors>) {
-  const both = Object.entries(errors(...statuses)).map(([status, { description, content }]) => [
-    status,
-    { description, content: { ...content, "text/plain": { schema: z.string() } } },
-  ]);
-  return Object.fromEntries(both);
-}
+/** Failures in text, which Git shows; its other words are numbers. */
+const TEXT: FailureForm = {
+  type: "text/plain; charset=utf-8",
+  schema: z.string(),
+  bodyOf: (sentence) => `${sentence}\n`,
+};
+
+const answered = (answer: () => Promise<Response>) => answeredIn(TEXT, answer);
+
+const refusals = (...statuses: Parameters<typeof errors>) => refusalsIn(TEXT, ...statuses);
 
 const getRefs = specialRoute("GET /projects/{repository}/info/refs", {
   summary: "What `git clone`, `fetch` and `push` ask first",
@@ -107,8 +107,6 @@ const postPush = specialRoute("POST /projects/{repository}/git-receive-pack", {
     ...refusals(400, 404, 408, 409, 413, 429, 503),
   },
 });
-
-type GitServices = Pick<Services, "hosting" | "config" | "identity" | "pagesHost">;
 
 /** The routes below `/projects/SLUG.git`. */
 export function gitRoutes(services: GitServices) {
@@ -206,72 +204,6 @@ function isNew(context: Context<AppEnv>): boolean {
   return versions.includes("version=2");
 }
 
-/**
- * Finds the project of a request, and who sends it.
- *
- * @throws Unauthorized if a guest may not see it, whether or not it exists; NotFound
- */
-async function enter(
-  context: Context<AppEnv>,
-  { hosting, identity }: GitServices,
-): Promise<ProjectAccess> {
-  const slug = slugOf(context) ?? "";
-  const principal = await identify(context, { hosting, identity }, slug);
-  try {
-    const access = accessProject(hosting.projects, slug, principal);
-    access.require("read");
-    hosting.repositories.homes.require(access.project);
-    return access;
-  } catch (error) {
-    if (principal.kind !== "guest" || !(error instanceof NotFound)) throw error;
-    throw new Unauthorized("This needs a name and a passphrase, or a token in its place");
-  }
-}
-
-/** The slug that an address names before `.git`; null if it does not end so. */
-function slugOf(context: Context<AppEnv>): string | null {
-  const repository = context.req.param("repository") ?? "";
-  return repository.endsWith(SUFFIX) ? repository.slice(0, -SUFFIX.length) : null;
-}
-
-/**
- * Finds who sends a request.
- *
- * @throws Unauthorized if its credential is none
- */
-async function identify(
-  context: Context<AppEnv>,
-  { hosting, identity }: Pick<GitServices, "hosting" | "identity">,
-  slug: string | null,
-): Promise<Principal> {
-  const credential = readAuthorization(context.req.header("authorization"));
-  const projectId = slug === null ? null : hosting.projects.find(slug)?.project.id ?? null;
-  const principal = credential === null
-    ? GUEST
-    : await identity.authenticateFor(projectId, credential, context.get("address"));
-  context.set("principal", principal);
-  context.env.trust?.(principal);
-  return principal;
-}
-
 function send(body: BodyInit, type: string): Response {
   return new Response(body, { headers: { "Content-Type": type, "Cache-Control": "no-cache" } });
-}
-
-/** Answers failures in text, which Git shows; its other words are numbers. */
-async function answered(answer: () => Promise<Response>): Promise<Response> {
-  try {
-    return await answer();
-  } catch (error) {
-    const isKnown = error instanceof ServiceError || error instanceof GitError;
-    if (!isKnown) throw error;
-    const headers = new Headers({ "Content-Type": "text/plain; charset=utf-8" });
-    if (error instanceof Unauthorized) headers.set("WWW-Authenticate", 'Basic realm="muster"');
-    const seconds = error instanceof TooMany || error instanceof Unavailable
-      ? error.retryAfterSeconds
-      : undefined;
-    if (seconds !== undefined) headers.set("Retry-After", String(seconds));
-    const status = error instanceof ServiceError ? statusOf(error) : 400;
-    return new Response(`${error.message}\n`, { status, headers });
-  }
 }

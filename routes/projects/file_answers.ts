@@ -5,16 +5,17 @@ import type { AppEnv } from "../environment.ts";
 import { conditionalHeaders, hasAlready, partOf } from "./answers.ts";
 import { dispositionOf, UNTRUSTED } from "./content_headers.ts";
 
-/** How to read a file, and a callback for complete downloads. */
+/** How to read a file. */
 export interface FileSource {
   open(): Promise<OpenFile>;
-  onWhole(): Promise<void>;
+  /** Called with each download of the whole file. */
+  onWhole?(): Promise<void>;
 }
 
-/** Streams the bytes of a release's file, or a range of them. */
+/** Streams the bytes of an unversioned file, or a range of them. */
 export async function answerFile(
   context: Context<AppEnv>,
-  asset: Asset,
+  asset: Omit<Asset, "download_count">,
   { open, onWhole }: FileSource,
 ): Promise<Response> {
   const isHead = context.req.method === "HEAD";
@@ -39,7 +40,7 @@ export async function answerFile(
   };
   if (file === null) return context.body(null, status, headers);
   if (status === 206) return context.body(await readPart(file, { start, end }), 206, headers);
-  await onWhole().catch((error) => {
+  await onWhole?.().catch((error) => {
     file.close();
     throw error;
   });

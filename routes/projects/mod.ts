@@ -10,6 +10,7 @@ import { archiveRoutes } from "./archives.ts";
 import { badgeRoutes } from "./badges.ts";
 import { batchRoutes } from "./batch.ts";
 import { indexRoutes } from "./index.ts";
+import { lfsContentRoutes } from "./lfs.ts";
 import { syncRoutes } from "./sync.ts";
 import { assetRoutes } from "./assets.ts";
 import type { ProjectGroup } from "./table.ts";
@@ -36,6 +37,7 @@ export function createProjectGroups(
     badges: badgeRoutes(services),
     assets: assetRoutes(services),
     uploads: uploadRoutes(services),
+    lfs: lfsContentRoutes(services),
   };
 }
 

@@ -29,7 +29,7 @@ import type { ProjectEndpoint } from "./table.ts";
 export interface AnyOperation {
   readonly declared: ProjectHead & Declared;
   perform(services: Services, input: unknown, call: OperationCall): unknown;
-  keyOf(input: unknown): string;
+  keyOf(input: unknown, surroundings?: string): string;
 }
 
 /**
@@ -88,8 +88,8 @@ async function answer(
   const outcome = await operation.perform(services, input, call);
   const { answers } = services.hosting.repositories;
   if (outcome instanceof RepositoryRead) {
-    const { answer, dependence } = outcome;
-    const key = operation.keyOf(input);
+    const { answer, dependence, surroundings } = outcome;
+    const key = operation.keyOf(input, surroundings);
     return respond(context, await answers.get(project, key, answer, dependence));
   }
   if (outcome instanceof FileRead) {

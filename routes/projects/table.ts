@@ -32,6 +32,7 @@ export const PROJECT_ROUTES = {
   "GET /api/uploads/{id}": ["uploads", "write"],
   "PATCH /api/uploads/{id}": ["uploads", "write", "file body"],
   "DELETE /api/uploads/{id}": ["uploads", "write"],
+  "GET /api/lfs/{oid}": ["lfs", "read"],
   "GET /api/releases/{tag}/assets/{file}": ["assets", "read"],
   "PUT /api/releases/{tag}/assets/{file}": ["assets", "write", "file body"],
 } as const satisfies Record<string, readonly [group: string, needs: Action, trait?: ProjectTrait]>;

@@ -8,6 +8,67 @@ import { startProgram } from "../support/program.ts";
 import { Random } from "../services/engines/fossil/support/random.ts";
 
 Deno.test({
+  name: "commits that SSH keys of every kind have signed are verified",
+  ...peer("ssh-keygen"),
+  async fn() {
+    await using program = await startProgram();
+    const { passphrase } = await registerAgent(program, "ann");
+    await order(program, "POST /v1/projects", { slug: "demo", visibility: "public" });
+    await order(program, "PUT /v1/projects/demo/members/ann", { role: "write" });
+    using client = new GitClient();
+    const { host } = new URL(program.api);
+    const clone = await client.clone(`http://ann:${passphrase}@${host}/projects/demo.git`);
+    await clone.git("config", "gpg.format", "ssh");
+    await clone.git("config", "commit.gpgsign", "true");
+    const types = [["ed25519"], ["ecdsa", "-b", "256"], ["ecdsa", "-b", "384"], ["rsa"]];
+    for (const [index, type] of types.entries()) {
+      const path = client.path(`key-${index}`);
+      const args = ["-q", "-t", ...type, "-N", "", "-f", path];
+      const made = await new Deno.Command("ssh-keygen", { args, stdin: "null" }).output();
+      assert.equal(made.code, 0);
+      await clone.git("config", "user.signingkey", path);
+      await commit(clone, { "a.txt": `${index}\n` });
+      const key = await Deno.readTextFile(`${path}.pub`);
+      await order(program, "POST /v1/signing-keys", { owner: "ann", key });
+    }
+    await clone.git("push", "--quiet", "origin", "HEAD");
+    const api = `${program.api}/projects/demo/fossil/api`;
+    const { checkins } = await (await fetch(`${api}/timeline`)).json();
+    for (const { uuid } of checkins.slice(0, types.length)) {
+      const { signature } = await (await fetch(`${api}/checkin/${uuid}`)).json();
+      assert.deepEqual([signature?.state, signature?.by], ["verified", "ann"]);
+    }
+    assert.equal(await program.stop(), 0);
+  },
+});
+
+Deno.test({
+  name: "git-lfs pushes, and another clone gets the content",
+  ...peer("git-lfs"),
+  async fn() {
+    await using program = await startProgram();
+    const { passphrase } = await registerAgent(program, "ann");
+    await order(program, "POST /v1/projects", { slug: "demo" });
+    await order(program, "PUT /v1/projects/demo/members/ann", { role: "write" });
+    using client = new GitClient();
+    const { host } = new URL(program.api);
+    const url = `http://ann:${passphrase}@${host}/projects/demo.git`;
+    const clone = await client.clone(url);
+    await clone.git("lfs", "install", "--local");
+    await clone.git("lfs", "track", "*.bin");
+    // Long enough to wait for other long files.
+    const bytes = new Uint8Array(20_000_000).fill(7);
+    await commit(clone, { "a.bin": bytes });
+    await clone.git("push", "--quiet", "origin", "HEAD");
+    const other = await client.clone(url);
+    await other.git("lfs", "install", "--local");
+    await other.git("lfs", "pull");
+    assert.deepEqual(Deno.readFileSync(`${other.folder}/a.bin`), bytes);
+    assert.equal(await program.stop(), 0);
+  },
+});
+
+Deno.test({
   name: "git clones an empty project, pushes to it, clones it again, and fetches",
   ...peer("git"),
   async fn() {

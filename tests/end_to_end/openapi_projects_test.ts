@@ -64,12 +64,28 @@ Deno.test("every endpoint of hosting answers as the OpenAPI document says", asyn
     const request = `POST /projects/{repository}/git-${service}-pack`;
     await walk.step(request, { path: ["demo.git"], status: 400 });
   }
+  await walkLfs(walk, token);
   await walk.rest({ slug: "demo", repository: "demo.git" }, LAST);
   const path = ["demo", "other"];
   await walk.step("DELETE /v1/projects/{slug}/members/{name}", { path, status: 204 });
   await walk.step("DELETE /v1/projects/{slug}", { path: ["demo"], status: 204 });
   walk.assertComplete();
 });
+
+/** The content of Git LFS. */
+async function walkLfs(walk: ApiWalk, token: string): Promise<void> {
+  const content = new TextEncoder().encode("content");
+  const oid = new Uint8Array(await crypto.subtle.digest("SHA-256", content)).toHex();
+  const base = "/projects/{repository}/info/lfs";
+  const path = ["demo.git", oid];
+  const object = { oid, size: content.length };
+  const batch = { operation: "upload", objects: [object] };
+  await walk.step(`POST ${base}/objects/batch`, { path, body: batch, token, status: 200 });
+  await walk.step(`PUT ${base}/objects/{oid}`, { path, body: content, status: 200 });
+  await walk.step(`POST ${base}/verify`, { path, body: object, status: 200 });
+  await walk.step(`GET ${base}/objects/{oid}`, { path, status: 200 });
+  await walk.step(`GET ${BASE}/lfs/{oid}`, { path: ["demo", oid], status: 200 });
+}
 
 /** The operator's requests. */
 async function walkProjects(walk: ApiWalk, repository: Uint8Array): Promise<void> {
@@ -344,7 +360,8 @@ Deno.test("every endpoint of hosting refuses callers that the OpenAPI document d
   await aProject(program, "open", "public");
   const credentials = await credentialsOf(program);
   // Who may push is the project's to say, after the credential: that is tested with `git`.
-  const isPush = ({ path }: { readonly path: string }) => path.endsWith("/git-receive-pack");
+  const isPush = ({ method, path }: { readonly method: string; readonly path: string }) =>
+    path.endsWith("/git-receive-pack") || (method === "PUT" && path.includes("/info/lfs/"));
   for (const endpoint of endpointsOf(document).filter((one) => isHosting(one) && !isPush(one))) {
     const schemes = new Set(endpoint.security.flatMap(Object.keys));
     const opensToAll = endpoint.security.some((one) => Object.keys(one).length === 0);

@@ -121,7 +121,7 @@ Deno.test("an agent asks and waits, and a person answers, with tools", async () 
     const closed = await call("ann", "get_history", { channel: "#general" });
     assert.match(
       textAt(closed, "content.0.text"),
-      /^A person's token opens questions, what waits, and repos/,
+      /^A person's token opens questions, what waits, repos/,
     );
   });
 });

@@ -30,6 +30,8 @@ function file(changes: Partial<DiffFile> = {}): DiffFile {
     is_truncated: false,
     total_lines: 9,
     unreadable: null,
+    prev_lfs: null,
+    lfs: null,
     ...changes,
   };
 }

@@ -7,6 +7,8 @@ import {
   type Scope,
 } from "../../services/people/identity/mod.ts";
 import { tokenRequestSchema } from "../../services/people/identity/schemas.ts";
+import { addSigningKey, removeSigningKey } from "../../services/people/signing_keys/operations.ts";
+import { MOST_KEYS, type SigningKey } from "../../services/people/signing_keys/mod.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { PersonLink } from "../parts/account_name.tsx";
 import { Copyable } from "../parts/copy.tsx";
@@ -16,12 +18,12 @@ import { TokenList } from "../parts/token_list.tsx";
 import { endOf, ExpiryField, ScopeChoice, TokenLines } from "../parts/token_form.tsx";
 import type { Visit } from "../visit.ts";
 
-/** What a person or an admin changes about their own account: tokens, sessions and the password. */
+/** What people and admins change of their own account: tokens, keys, sessions and the password. */
 export const page = definePage({
   opens: "session",
   show,
-  actions: { create, revoke, endSession, password },
-  newWork: ["create"],
+  actions: { create, revoke, endSession, password, addKey, removeKey },
+  newWork: ["create", "addKey"],
 });
 
 /** Scopes of the tokens of accounts. */
@@ -31,6 +33,7 @@ async function show(visit: Visit): Promise<View> {
   const { name } = visit.principal;
   const { tokens: allTokens, webSessions } = visit.services;
   const tokens = await allTokens.list({ ownerId: idOf(visit) });
+  const keys = await visit.services.signingKeys.list(idOf(visit));
   const body = (
     <>
       <h1>Your account</h1>
@@ -49,16 +52,75 @@ async function show(visit: Visit): Promise<View> {
             It ends when you revoke it.
           </p>
           <TokenList visit={visit} tokens={tokens.toReversed()} to="/account" ofOne />
+          <SigningKeys visit={visit} keys={keys} />
           <Sessions visit={visit} sessions={webSessions.list(idOf(visit))} />
         </section>
         <div>
           <NewToken visit={visit} />
+          <NewKey visit={visit} />
           <NewPassword visit={visit} />
         </div>
       </div>
     </>
   );
   return { title: "Your account", body };
+}
+
+/** The keys that make commits of the account verified. */
+function SigningKeys({ visit, keys }: {
+  readonly visit: Visit;
+  readonly keys: readonly SigningKey[];
+}) {
+  return (
+    <>
+      <h2 id="keys">Your signing keys</h2>
+      <p class="soft small">
+        A commit that one of these SSH keys has signed is shown as verified, with your name.
+      </p>
+      {keys.length > 0 && (
+        <ul class="list" data-keys="list">
+          {keys.map(({ id, name, fingerprint }) => (
+            <li class="token">
+              <div>
+                {name}
+                <div class="soft small mono">{fingerprint}</div>
+              </div>
+              <ButtonForm
+                visit={visit}
+                action="removeKey"
+                to="/account"
+                values={{ id }}
+                label={
+                  <>
+                    Remove <span class="hidden-text">the key {name}</span>
+                  </>
+                }
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function NewKey({ visit }: { readonly visit: Visit }) {
+  return (
+    <section>
+      <h2>Add a signing key</h2>
+      <Form visit={visit} action="addKey">
+        <TextField
+          visit={visit}
+          name="key"
+          label="Public SSH key"
+          hint={`The line in ~/.ssh/id_ed25519.pub. You can have ${MOST_KEYS} keys.`}
+          required
+          maxlength={4000}
+        />
+        <button type="submit">Add the key</button>
+      </Form>
+    </section>
+  );
 }
 
 /** Where the account is logged in to these pages. */
@@ -201,6 +263,16 @@ async function create(visit: Visit): Promise<View> {
 async function revoke(visit: Visit): Promise<Leads> {
   await visit.services.tokens.revoke(visit.entered("id"), visit.caller, idOf(visit));
   return { to: "/account", notice: "The token is revoked." };
+}
+
+async function addKey(visit: Visit): Promise<Leads> {
+  await visit.invokeOnServer(addSigningKey, { key: visit.entered("key") });
+  return { to: "/account", notice: "The key is added." };
+}
+
+async function removeKey(visit: Visit): Promise<Leads> {
+  await visit.invokeOnServer(removeSigningKey, { id: visit.entered("id") });
+  return { to: "/account", notice: "The key is removed." };
 }
 
 async function endSession(visit: Visit): Promise<Leads> {

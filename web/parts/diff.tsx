@@ -12,6 +12,7 @@ import {
   pairsOf,
   WordMarks,
 } from "./diff_rows.ts";
+import { sizeOf } from "./code.tsx";
 import { Slices } from "./slices.tsx";
 
 /** A changed file, as `GET /api/diff` shows it. */
@@ -160,6 +161,7 @@ async function fileBody(
       </p>
     );
   }
+  const lfs = lfsNoteOf(file);
   const shown = props.part === undefined
     ? hunksOf(file.diff)
     : hunksOf(file.diff, (props.part - 1) * LINES_OF_PART, LINES_OF_PART);
@@ -170,7 +172,7 @@ async function fileBody(
   for (const hunk of shown) {
     hunks.push(await rowsOf({ hunk: marks.mark(hunk), file: file.name, slots: props, slices }));
   }
-  return (
+  const table = (
     <table
       class={`diff-lines ${props.layout}`}
       data-lines-at={linesAt}
@@ -185,6 +187,17 @@ async function fileBody(
       {hunks}
     </table>
   );
+  return lfs === null ? table : [<p class="diff-note soft">{lfs}</p>, table];
+}
+
+/** What a change of a pointer of Git LFS means; null if the file is none. */
+function lfsNoteOf({ lfs, prev_lfs }: DiffFile): string | null {
+  if (lfs === null && prev_lfs === null) return null;
+  if (prev_lfs === null) {
+    return `The file is in Git LFS: its content has ${sizeOf(lfs?.size ?? 0)}.`;
+  }
+  const before = `The file was in Git LFS: its content had ${sizeOf(prev_lfs.size)}`;
+  return lfs === null ? `${before}.` : `${before}, and has ${sizeOf(lfs.size)} now.`;
 }
 
 /** Why a file has no lines to show; null if it has. */

@@ -29,6 +29,7 @@ export const FOLLOWED = Object.freeze(
     questions: [],
     read_markers: [],
     settings: [],
+    signing_keys: [],
     ticket_leases: [],
     tokens: ["last_used"],
     web_sessions: [],

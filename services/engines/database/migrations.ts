@@ -310,4 +310,15 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
     PRIMARY KEY (project_id, ref)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE signing_keys (
+    id TEXT PRIMARY KEY,
+    account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    fingerprint TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    public_key TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX signing_keys_of_account ON signing_keys (account_id);
+  `,
 ]);

@@ -12,6 +12,7 @@ export interface Tables extends HostingTables, IrcTables, LlmTables, NodeTables 
   agents: AgentsTable;
   halts: HaltsTable;
   tokens: TokensTable;
+  signing_keys: SigningKeysTable;
   web_sessions: WebSessionsTable;
   settings: SettingsTable;
   events: EventsTable;
@@ -93,6 +94,17 @@ export interface TokensTable {
   created_at: Fixed<number>;
   expires_at: Fixed<number | null>;
   last_used: number | null;
+}
+
+/** Public keys with which accounts sign commits. */
+export interface SigningKeysTable {
+  id: Fixed<string>;
+  account_id: Fixed<string>;
+  fingerprint: Fixed<string>;
+  name: Fixed<string>;
+  /** The line of a file with it. */
+  public_key: Fixed<string>;
+  created_at: Fixed<number>;
 }
 
 /** Sessions of admins on the web pages; the cookie's secret itself is never stored. */

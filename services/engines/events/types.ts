@@ -43,6 +43,8 @@ export interface EventTypes extends ProjectEventTypes {
   "api_token.rotated": Record<string, never>;
   "token.created": { id: string; name: string; owner: string | null; scopes: readonly string[] };
   "token.revoked": { id: string; name: string };
+  "signing_key.added": { id: string; name: string; owner: string; fingerprint: string };
+  "signing_key.removed": { id: string; name: string; fingerprint: string };
   "llm_backend.created": { name: string; provider: string; base_url: string };
   "llm_backend.changed": { name: string; fields: readonly string[] };
   "llm_backend.deleted": { name: string };

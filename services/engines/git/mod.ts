@@ -31,3 +31,5 @@ export * from "./pkt_line.ts";
 export * from "./push_client.ts";
 export * from "./receive_pack.ts";
 export * from "./upload_pack.ts";
+export { type CommitSignature, signatureOf } from "./signature.ts";
+export { MAX_SSH_KEY, parseSshKey, type SshKey } from "./ssh_key.ts";

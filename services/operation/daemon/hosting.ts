@@ -25,6 +25,7 @@ import {
 import type { NodeLinks, Nodes } from "../../cluster/nodes/mod.ts";
 import { OutboundClient } from "../../kernel/outbound/mod.ts";
 import { type NotificationDoors, type Notifications, openNotifications } from "./notifications.ts";
+import type { SigningKeys } from "../../people/signing_keys/mod.ts";
 import { Markup } from "../../engines/markup/mod.ts";
 import { TicketNotes } from "../../oversight/notifications/mod.ts";
 import {
@@ -39,7 +40,8 @@ import { SqlQueries } from "../../work/queries/mod.ts";
 import { DataRetention, type RetentionDays } from "../retention/mod.ts";
 import { openReviews, type ReviewServices } from "../../work/reviews/mod.ts";
 import { Releases, Uploads } from "../../work/releases/mod.ts";
-import { GitDoor, GitPushes } from "../../work/git/mod.ts";
+import { GitDoor, GitPushes, LfsObjects } from "../../work/git/mod.ts";
+import { Signatures } from "../../work/signatures/mod.ts";
 import { Imports } from "../../work/imports/mod.ts";
 import { Mirrors } from "../../work/mirrors/mod.ts";
 import { Webhooks, WebhookSender } from "../../work/webhooks/mod.ts";
@@ -78,6 +80,7 @@ export interface HostingOptions extends NotificationDoors {
   readonly slots: Slots;
   readonly inboxes: InboxDoor;
   readonly tokens: Tokens;
+  readonly signingKeys: SigningKeys;
   readonly nodes: Nodes;
   /** Null if the server is alone. */
   readonly nodeLinks: NodeLinks | null;
@@ -116,6 +119,10 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly git: GitDoor;
   /** `git push`. */
   readonly gitPushes: GitPushes;
+  /** The content of Git LFS. */
+  readonly lfs: LfsObjects;
+  /** The signatures of commits. */
+  readonly signatures: Signatures;
   readonly webhooks: Webhooks;
   readonly webhookSender: WebhookSender;
   readonly mirrors: Mirrors;
@@ -149,6 +156,8 @@ type Work = Omit<
   | "sync"
   | "git"
   | "gitPushes"
+  | "lfs"
+  | "signatures"
   | "webhooks"
   | "webhookSender"
   | "mirrors"
@@ -304,6 +313,8 @@ export async function openHosting(
     sync: makeSync(options, work),
     git,
     gitPushes: makePushes(options, { ...work, git }),
+    lfs: new LfsObjects({ repositories, maxBytes: options.uploadBytes }),
+    signatures: new Signatures({ repositories, keys: options.signingKeys }),
     ...await openWebhooks(options, projects, started),
     mirrors: openMirrors(options, { ...work, git }, started),
     imports: openImports(options, work, started),

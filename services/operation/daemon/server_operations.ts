@@ -22,6 +22,7 @@ export const SERVER_OPERATIONS = {
   projects: () => import("../../work/projects/admin_operations.ts"),
   protection: () => import("../../work/protection/server_operations.ts"),
   questions: () => import("../../oversight/questions/operations.ts"),
+  signingKeys: () => import("../../people/signing_keys/operations.ts"),
   status: () => import("../metrics/operations.ts"),
   tokens: () => import("../../people/identity/operations.ts"),
   webhooks: () => import("../../work/webhooks/server_operations.ts"),

@@ -37,6 +37,7 @@ import type { IrcHost } from "./irc_host.ts";
 import { type Figures, openFigures } from "./figures.ts";
 import type { DaemonOptions } from "./options.ts";
 import { projectsFolderOf, type Stores } from "./stores.ts";
+import type { SigningKeys } from "../../people/signing_keys/mod.ts";
 import type { People } from "./people.ts";
 
 /** The services behind HTTP and MCP. */
@@ -54,6 +55,8 @@ export interface Services extends Messaging, NeedServices, Figures {
   readonly identity: Identity;
   readonly accounts: AccountDirectory;
   readonly tokens: Tokens;
+  /** The keys that sign commits. */
+  readonly signingKeys: SigningKeys;
   readonly operatorToken: OperatorToken;
   readonly webSessions: WebSessions;
   /** The host of the web pages for browsers on this machine; null if they may use any of its names. */
@@ -144,6 +147,7 @@ export async function startServices(
     config,
     log,
     scheduler,
+    signingKeys: stores.signingKeys,
     space: stores.space,
     nodes: stores.nodes,
     nodeOperations: new NodeOperations(stores),
@@ -215,6 +219,7 @@ function hostingOptionsOf(
     scheduler,
     log,
     accounts: identity.accounts,
+    signingKeys: stores.signingKeys,
     roster: people.agents.roster,
     halts: people.agents.halts,
     inboxes: people.inboxes,

@@ -17,6 +17,7 @@ import {
 } from "../../cluster/nodes/mod.ts";
 import { type Scheduler, systemScheduler } from "../../kernel/scheduler.ts";
 import { SharedThread } from "../../kernel/threads/mod.ts";
+import { SigningKeys } from "../../people/signing_keys/mod.ts";
 import { VERSION } from "../../kernel/version.ts";
 import { openAppDatabase } from "./app_database.ts";
 import { startLeading } from "./leading.ts";
@@ -55,6 +56,7 @@ export interface Stores {
   readonly draining: Draining;
   readonly events: EventServices;
   readonly identity: IdentityServices;
+  readonly signingKeys: SigningKeys;
   /** The secret behind users' visible hosts, stored so that a ban on one survives a restart. */
   readonly cloakKey: Uint8Array;
   /** The IRC history; null if it is not stored. */
@@ -114,6 +116,8 @@ export async function openStores(
     ...(passwordCosts === undefined ? {} : { passwordCosts }),
   });
   started.defer(() => identity.close());
+  const { accounts } = identity;
+  const signingKeys = await SigningKeys.open({ database, accounts, clock: scheduler.now });
   const nodeLinks = await linkNodes({ nodes, identity, database, scheduler }, started);
   if (!config.irc.history.persist) await forgetStoredInboxes(database);
   const history = await opening;
@@ -131,6 +135,7 @@ export async function openStores(
     draining,
     events,
     identity,
+    signingKeys,
     cloakKey,
     history,
     space,

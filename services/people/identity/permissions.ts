@@ -17,12 +17,13 @@ export type Visibility = "public" | "internal" | "private";
  * - `server`: accounts, tokens, bans, settings, events: managed only by the operator
  * - `coordination`: agents, channels and messages: used by agents
  * - `questions`: questions to people, and what waits for somebody; agents ask, people answer
+ * - `account`: what an account keeps of itself, such as its signing keys
  * - `models`: language models, which cost money
  * - `projects`: what somebody does in all projects, each of which decides on its own
  * - `project`: a repository and everything that belongs to it
  */
 export type Resource = {
-  readonly kind: "server" | "coordination" | "questions" | "models" | "projects";
+  readonly kind: "server" | "coordination" | "questions" | "account" | "models" | "projects";
   /** Whether a web page asks, where a session has the rights of its account. */
   readonly isAtPage?: boolean;
 } | {
@@ -49,6 +50,10 @@ const SCOPES_NEEDED: Record<Resource["kind"], Partial<Record<Action, ScopesNeede
     write: { agent: "write", adminToken: "admin" },
   },
   questions: {
+    read: { agent: "read", person: "read", adminToken: "read" },
+    write: { agent: "write", person: "write", adminToken: "write" },
+  },
+  account: {
     read: { agent: "read", person: "read", adminToken: "read" },
     write: { agent: "write", person: "write", adminToken: "write" },
   },
@@ -111,7 +116,8 @@ const NEEDS_ROLE: ReadonlySet<Holder> = new Set(["agent", "person", "session"]);
 /** The error text for a resource that the table does not open to a kind of holder. */
 const CLOSED: Record<Holder, string> = {
   agent: "Only the operator's API token and admins' tokens open this",
-  person: "A person's token opens questions, what waits, and repositories, and nothing else",
+  person:
+    "A person's token opens questions, what waits, repositories and signing keys, and nothing else",
   guest: "This needs a credential",
   adminToken: "Only the operator's API token opens this",
   session: "A session opens the web pages, and never a path below /v1/",

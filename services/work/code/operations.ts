@@ -3,6 +3,7 @@ import { z } from "zod";
 import { TooLarge } from "../../kernel/errors.ts";
 import { MAX_FILE_LINES, shownText } from "../../engines/fossil/front/mod.ts";
 import type { AccountDirectory } from "../../people/identity/mod.ts";
+import type { Signatures } from "../signatures/mod.ts";
 import { actorOf, type ProjectRepositories } from "../projects/mod.ts";
 import { Created, FileRead, fileSchema, operation, RepositoryRead } from "../projects/operation.ts";
 import { boundedNumber, given, pageOf, pageParameters, rangeOf } from "../projects/schemas.ts";
@@ -221,12 +222,31 @@ export const getCheckin = operation({
   }),
   ok: { schema: checkinDetailSchema, description: "The check-in" },
   isRead: true,
-}, (_services, { uuid, max_files: limit }) =>
-  new RepositoryRead(async (repository) => {
-    if (limit === undefined) return await repository.json.checkin(uuid);
-    const checkin = await repository.checkin(uuid);
-    return { ...checkin, files_changed: checkin.files_changed.slice(0, limit) };
-  }));
+}, (
+  { hosting: { signatures } }: {
+    readonly hosting: { readonly signatures: Pick<Signatures, "version" | "viewOf"> };
+  },
+  { uuid: name, max_files: limit },
+) => {
+  let isPending = false;
+  return new RepositoryRead(
+    async (repository) => {
+      const { uuid } = await repository.resolveCheckin(name);
+      const [found = null] = await repository.gitSignatures([uuid]);
+      isPending = found === "pending";
+      const signature = signatures.viewOf(found);
+      if (limit === undefined && signature === null) return await repository.json.checkin(uuid);
+      const checkin = await repository.checkin(uuid);
+      return {
+        ...checkin,
+        files_changed: checkin.files_changed.slice(0, limit),
+        ...signature === null ? {} : { signature },
+      };
+    },
+    "all",
+    { isProvisional: () => isPending, surroundings: `${signatures.version}` },
+  );
+});
 
 /** Most files on a page of a diff, most lines of its context, and most bytes of all diffs. */
 const [MAX_DIFFS, MAX_CONTEXT, MAX_BYTES] = [1000, 1000, 16 * 1024 * 1024];

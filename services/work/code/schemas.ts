@@ -1,6 +1,7 @@
 /** What the operations on a project's code answer, in the engine's shapes. */
 import { z } from "zod";
-import { pageFields, timestampSchema } from "../projects/schemas.ts";
+import { signatureSchema } from "../signatures/schemas.ts";
+import { lfsPointerSchema, pageFields, timestampSchema } from "../projects/schemas.ts";
 
 export const branchesSchema = z.object({
   branches: z.array(
@@ -158,6 +159,9 @@ export const checkinDetailSchema = checkinSchema.extend({
   })).readonly().meta({ description: "Compared with the primary parent" }),
   children: z.array(z.string()).readonly(),
   cherrypicks: z.array(z.object({ uuid: z.string(), backout: z.boolean() })).readonly(),
+  signature: signatureSchema.optional().meta({
+    description: "Absent if the commit has none, or the objects of Git are being made",
+  }),
 }).meta({ id: "CheckinDetail" });
 
 export const treeSchema = z.object({
@@ -196,6 +200,12 @@ export const diffSchema = z.object({
       description: "Whether the diff is left out because it is too long",
     }),
     unreadable: z.string().nullable(),
+    prev_lfs: z.union([lfsPointerSchema, z.null()]).meta({
+      description: "What the file stood for, where it was a pointer of Git LFS",
+    }),
+    lfs: z.union([lfsPointerSchema, z.null()]).meta({
+      description: "What the file stands for, where it is a pointer of Git LFS",
+    }),
   })).readonly(),
 }).meta({ id: "Diff" });
 
@@ -222,6 +232,10 @@ export const fileLinesSchema = z.object({
   lines: z.array(z.string()).readonly(),
   cut_lines: z.array(z.int()).readonly().meta({
     description: "The numbers of lines that are too long to be shown whole",
+  }),
+  lfs: z.union([lfsPointerSchema, z.null()]).meta({
+    description: "What the file stands for if it is a pointer of Git LFS; " +
+      "`GET …/api/lfs/{oid}` has the content",
   }),
 }).meta({ id: "FileLines" });
 

@@ -6,4 +6,10 @@ export {
   type GitPushesOptions,
   type PushOutcome,
 } from "./git_pushes.ts";
+export {
+  type JudgedObject,
+  type LfsObject,
+  LfsObjects,
+  type LfsObjectsOptions,
+} from "./lfs_objects.ts";
 export { GrowingFile } from "./growing_file.ts";

@@ -33,6 +33,8 @@ export interface ProjectHead extends Head {
 /** An outcome that depends on the repository and the input alone, and so is kept while both stay. */
 export class RepositoryRead<Value> {
   readonly dependence: Dependence;
+  /** What the value depends on beside the repository and the input. */
+  readonly surroundings: string;
   /** The read for `RepositoryAnswers`, which keeps its JSON. */
   readonly answer: (repository: PooledRepository) => Promise<NewAnswer>;
   /** Only for the type. */
@@ -40,14 +42,20 @@ export class RepositoryRead<Value> {
 
   /**
    * @param read returns the value, or its JSON
-   * @param isProvisional whether the value can change although what it depends on does not
+   * @param more.isProvisional whether the value can change although what it depends on does not
+   * @param more.surroundings what else the value depends on, in a word
    */
   constructor(
     read: (repository: PooledRepository) => Promise<Value>,
     dependence: Dependence = "all",
-    isProvisional: (value: Value) => boolean = () => false,
+    more: {
+      readonly isProvisional?: (value: Value) => boolean;
+      readonly surroundings?: string;
+    } = {},
   ) {
+    const { isProvisional = () => false, surroundings = "" } = more;
     this.dependence = dependence;
+    this.surroundings = surroundings;
     this.answer = async (repository) => {
       const value = await read(repository);
       const bytes = value instanceof Uint8Array
@@ -137,8 +145,8 @@ export class ProjectOperation<
   }
 
   /** What an answer that is kept is kept under. */
-  keyOf(input: z.output<Input>): string {
-    return `${this.declared.http} ${JSON.stringify(input)}`;
+  keyOf(input: z.output<Input>, surroundings = ""): string {
+    return `${this.declared.http} ${JSON.stringify(input)} ${surroundings}`;
   }
 
   /**
@@ -166,8 +174,9 @@ export class ProjectOperation<
   ): Promise<unknown> {
     if (outcome instanceof FileRead) return await repositories.read(project, outcome.read);
     if (!(outcome instanceof RepositoryRead)) return valueOf(outcome);
-    const { answer, dependence } = outcome;
-    return await repositories.answers.value(project, this.keyOf(input), answer, dependence);
+    const { answer, dependence, surroundings } = outcome;
+    const key = this.keyOf(input, surroundings);
+    return await repositories.answers.value(project, key, answer, dependence);
   }
 }
 

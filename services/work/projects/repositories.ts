@@ -36,6 +36,7 @@ import {
   WaitingWrites,
   type WriteGroup,
 } from "./joint_writes.ts";
+import { LongFiles } from "./long_files.ts";
 import { OlderCopies } from "./older_copies.ts";
 import { StorageQuotas } from "./quotas.ts";
 import { markOf, type OwnWrite, type ReceptionObserver } from "./reception.ts";
@@ -134,6 +135,7 @@ export class ProjectRepositories {
   readonly openWork: KeptReads<OpenWork>;
   readonly archives: RepositoryArchives;
   readonly downloads: RepositoryDownloads;
+  readonly longFiles = new LongFiles();
   readonly indexes: SearchIndexes;
   readonly #copies: OlderCopies;
   readonly #pool: RepositoryPool;

@@ -199,3 +199,9 @@ export function given<Fields extends object>(fields: Fields) {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> };
 }
+
+/** A pointer of Git LFS. */
+export const lfsPointerSchema = z.object({
+  oid: z.string().meta({ description: "The SHA-256 of the content" }),
+  size: z.int().meta({ description: "Bytes of the content" }),
+}).meta({ id: "LfsPointer" });

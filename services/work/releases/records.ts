@@ -13,7 +13,10 @@ import type { Asset, Release } from "./schemas.ts";
 
 export interface ReleasesOptions {
   readonly database: Database;
-  readonly repositories: Pick<ProjectRepositories, "answers" | "read" | "write" | "intentions">;
+  readonly repositories: Pick<
+    ProjectRepositories,
+    "answers" | "read" | "write" | "intentions" | "longFiles"
+  >;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -48,9 +51,12 @@ export function viewOf(row: Row, assets: readonly Asset[]): Release {
   };
 }
 
+/** What the names of unversioned files of releases begin with. */
+export const RELEASES_FOLDER = "releases/";
+
 /** The name of the unversioned file that holds a release's file. */
 export function fileOf(tag: string, name: string): string {
-  return `releases/${tag}/${name}`;
+  return `${RELEASES_FOLDER}${tag}/${name}`;
 }
 
 export function noSuchRelease(tag: string): NotFound {

@@ -11,6 +11,7 @@ import {
   findRow,
   noSuchAsset,
   type ReleaseRequest,
+  RELEASES_FOLDER,
   type ReleasesOptions,
   type Row,
 } from "./records.ts";
@@ -18,9 +19,6 @@ import type { Asset } from "./schemas.ts";
 
 /** Most files of one release. */
 const MAX_FILES = 100;
-
-/** A file of this length or more waits for other such files, in bytes. */
-const LARGE_BYTES = 16 * 1024 * 1024;
 
 /** The default type of a file. */
 const OTHER_TYPE = "application/octet-stream";
@@ -58,8 +56,6 @@ export class ReleaseFiles {
   readonly #clock: () => number;
   readonly #adding: RegisteredKind<Addition>;
   readonly #dropping: RegisteredKind<Removal>;
-  /** Settles when the last long file is stored. */
-  #turns: Promise<void> = Promise.resolve();
 
   constructor(options: ReleasesOptions) {
     this.#database = options.database;
@@ -72,8 +68,8 @@ export class ReleaseFiles {
         this.#added(project, body, { origin, time }),
       isDone: async (repository, { body: { row, name, uuid } }) => {
         const path = fileOf(row.tag_name, name);
-        const files = await repository.unversionedFiles();
-        return files.some((file) => file.name === path && file.uuid === uuid);
+        const [file] = await repository.findUnversioned([path]);
+        return file?.uuid === uuid;
       },
     });
     this.#dropping = intentions.register<Removal>({
@@ -81,8 +77,8 @@ export class ReleaseFiles {
       settle: ({ project, body, origin, now: time }) =>
         this.#dropped(project, body, { origin, time }),
       isDone: async (repository, { body: { row, names } }) => {
-        const dropped = new Set(names.map((name) => fileOf(row.tag_name, name)));
-        return !(await repository.unversionedFiles()).some(({ name }) => dropped.has(name));
+        const paths = names.map((name) => fileOf(row.tag_name, name));
+        return (await repository.findUnversioned(paths)).length === 0;
       },
     });
   }
@@ -91,8 +87,8 @@ export class ReleaseFiles {
   async all(project: Project): Promise<ReadonlyMap<string, readonly Asset[]>> {
     const files = await this.#repositories.answers.value<UnversionedRef[]>(
       project,
-      "unversioned files",
-      async ({ json }) => ({ bytes: await json.unversionedFiles() }),
+      "release files",
+      async ({ json }) => ({ bytes: await json.unversionedFiles(RELEASES_FOLDER) }),
     );
     const rows = await this.#database.tables.selectFrom("release_assets").selectAll()
       .where("project_id", "=", project.id).execute();
@@ -149,7 +145,7 @@ export class ReleaseFiles {
       return { asset: known, isNew: false };
     }
     const { size: coming } = await Deno.stat(source);
-    await this.#inTurn(source, () =>
+    await this.#repositories.longFiles.inTurn(coming, () =>
       this.#repositories.write(project, {
         caller,
         user: actor.name,
@@ -193,16 +189,6 @@ export class ReleaseFiles {
       .set(({ eb }) => ({ download_count: eb("download_count", "+", 1) }))
       .where("project_id", "=", project.id).where("tag_name", "=", tag).where("name", "=", name);
     await this.#database.commit({ statements: [statement(update)] });
-  }
-
-  /**
-   * Does work that takes a multiple of a file's length in memory; for long files, one at a time.
-   */
-  async #inTurn(source: string, work: () => Promise<void>): Promise<void> {
-    if ((await Deno.stat(source)).size < LARGE_BYTES) return await work();
-    const turn = this.#turns.then(work);
-    this.#turns = turn.catch(() => {});
-    await turn;
   }
 
   async #of(project: Project, tag: string): Promise<readonly Asset[]> {

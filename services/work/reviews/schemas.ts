@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pageFields, timestampSchema } from "../projects/schemas.ts";
+import { lfsPointerSchema, pageFields, timestampSchema } from "../projects/schemas.ts";
 import { requiredCheckSchema } from "../protection/schemas.ts";
 import { lineSchema, longTextSchema, trimmedLineSchema } from "../../kernel/validation/schemas.ts";
 import { workspaceConflictSchema } from "../workspaces/schemas.ts";
@@ -170,6 +170,8 @@ export const roundDiffSchema = z.object({
     diff: z.string(),
     is_truncated: z.boolean(),
     unreadable: z.string().nullable(),
+    prev_lfs: z.union([lfsPointerSchema, z.null()]),
+    lfs: z.union([lfsPointerSchema, z.null()]),
   })).readonly(),
   total: z.int().meta({ description: "Files that differ, on all pages" }),
 }).meta({ id: "ReviewDiff" });

@@ -46,7 +46,7 @@ export const searchProject = operation({
       };
     },
     "all",
-    ({ is_complete }) => !is_complete,
+    { isProvisional: ({ is_complete }) => !is_complete },
   );
 });
 

@@ -1,6 +1,7 @@
 import { ServiceError, TooMany } from "../../kernel/errors.ts";
 import {
   failedAnswer,
+  LFS_FOLDER,
   LOGIN_HEAD_BYTES,
   peekLogin,
   signNonce,
@@ -327,7 +328,10 @@ export class ProjectSync {
         read: true,
         write: mayPush(access),
         privates: isAdmin,
-        hiddenFiles: access.may("write") ? [] : await releases.draftFolders(project),
+        hiddenFiles: [
+          LFS_FOLDER,
+          ...access.may("write") ? [] : await releases.draftFolders(project),
+        ],
       },
       address: call.address,
       mayDefer: true,

@@ -1,5 +1,6 @@
 /** What a principal may push to a project: the API's own rules, as plain data for the worker. */
 import type { NameRule, PushRules } from "../../engines/fossil/mod.ts";
+import { LFS_FOLDER } from "../../engines/fossil/front/mod.ts";
 import type { AccountDirectory } from "../../people/identity/mod.ts";
 import { actorOf, type ProjectAccess } from "../projects/mod.ts";
 import type { Protection } from "../protection/mod.ts";
@@ -21,6 +22,9 @@ const RESERVED: readonly NameRule[] = [
       "there is no active workspace of this name: create it with POST /api/workspaces/create",
   },
 ];
+
+/** Unversioned files that come by another way. */
+const LFS: NameRule = { pattern: `${LFS_FOLDER}*`, refusal: "it belongs to Git LFS" };
 
 export interface PushRuleParts {
   readonly protection: Pick<Protection, "closedTo">;
@@ -53,7 +57,7 @@ export async function pushRulesOf(
     branches: [...RESERVED, ...pushes],
     merges,
     workspaces: await workspaces.pushRefusals(project, { caller, actor, isAdmin }),
-    files: await releases.fileRules(project),
+    files: [LFS, ...await releases.fileRules(project)],
     hasBounds: true,
     closedKinds: isAdmin ? {} : { private: "only admins of the project push private artifacts" },
   };

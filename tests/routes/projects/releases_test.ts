@@ -14,7 +14,7 @@ function upload({ api, base }: TestProject, name: string, content: string): Prom
 function unversioned({ api, project }: TestProject): Promise<string[]> {
   return api.services.hosting.repositories.read(
     project,
-    async (repository) => (await repository.unversionedFiles()).map(({ name }) => name),
+    async (repository) => (await repository.unversionedFiles("")).map(({ name }) => name),
   );
 }
 

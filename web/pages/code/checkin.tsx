@@ -8,6 +8,7 @@ import { definePage, type View } from "../../page.ts";
 import { DiffPart, layoutOf, patchOf, readDiff } from "../../parts/diff_page.tsx";
 import { CheckinLink, firstLine } from "../../parts/files.tsx";
 import { PublicHead } from "../../parts/public_head.tsx";
+import { SignatureFact } from "../../parts/signature.tsx";
 import { Time } from "../../parts/time.tsx";
 import { CodeProject } from "../../code_project.ts";
 import { BranchPurpose } from "../../parts/work_badges.tsx";
@@ -105,6 +106,7 @@ function CheckinHead({ project, detail, status }: HeadProps) {
             </button>
           </dd>
         </div>
+        <SignatureFact visit={project.visit} project={project} signature={detail.signature} />
         <Others {...{ project }} words="Parents" uuids={detail.parents} />
         <Others {...{ project }} words="Children" uuids={detail.children} />
         <Others

@@ -153,16 +153,37 @@ function FileActions({ project, checkin, file, isRendered }: Shown) {
   );
 }
 
+/** What stands in place of the lines of a pointer. */
+async function LfsNote({ project, path, pointer: { oid, size } }: {
+  readonly project: CodeProject;
+  readonly path: string;
+  readonly pointer: NonNullable<FileLines["lfs"]>;
+}) {
+  const { lfs } = project.visit.services.hosting;
+  const isHere = (await lfs.find(project.access.project, [oid])).has(oid);
+  return (
+    <p class="file-note">
+      This file is in Git LFS: its content has {sizeOf(size)}. {isHere
+        ? <a href={project.to.lfs(oid, path)} download>Download it</a>
+        : "It is not on this server: nobody has pushed it."}
+    </p>
+  );
+}
+
 async function content({ project, checkin, file, isRendered }: Shown) {
   const { path } = file;
   const { to } = project;
-  if (PICTURES.test(path) && (file.is_binary || path.toLowerCase().endsWith(".svg"))) {
+  if (
+    PICTURES.test(path) && file.lfs === null &&
+    (file.is_binary || path.toLowerCase().endsWith(".svg"))
+  ) {
     return (
       <p class="picture-box">
         <img src={to.raw(file.checkin, path)} alt={path} />
       </p>
     );
   }
+  if (file.lfs !== null) return <LfsNote {...{ project, path }} pointer={file.lfs} />;
   if (file.is_binary) {
     return (
       <p class="file-note">

@@ -3,6 +3,8 @@ import type { z } from "zod";
 import { shownText } from "../../../services/engines/fossil/front/mod.ts";
 import { getActivity, getTimeline, listBranches } from "../../../services/work/code/operations.ts";
 import type { activitySchema, timelineSchema } from "../../../services/work/code/schemas.ts";
+import type { Signatures } from "../../../services/work/signatures/mod.ts";
+import type { SignatureView } from "../../../services/work/signatures/schemas.ts";
 import type { ProjectAddresses } from "../../addresses.ts";
 import { definePage, type View } from "../../page.ts";
 import { activityWords } from "../../parts/activity_words.ts";
@@ -10,6 +12,7 @@ import { CheckinLink, firstLine } from "../../parts/files.tsx";
 import { GraphCell, type GraphRows, lanesOf } from "../../parts/graph.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { PublicHead } from "../../parts/public_head.tsx";
+import { SignatureBadge } from "../../parts/signature.tsx";
 import { Time } from "../../parts/time.tsx";
 import { CodeProject } from "../../code_project.ts";
 import { type Query, type Visit, withQuery } from "../../visit.ts";
@@ -99,6 +102,10 @@ interface Shown {
 async function readCheckins(project: CodeProject, query: Query): Promise<Shown> {
   const timeline = await project.invoke(getTimeline, { ...query, graph: "true" });
   const { total, checkins, graph = [] } = timeline;
+  const signatures = await project.visit.services.hosting.signatures.of(
+    project.access.project,
+    checkins.map(({ uuid }) => uuid),
+  );
   return {
     count: total === 1 ? "1 check-in" : `${total.toLocaleString("en")} check-ins`,
     list: checkins.length === 0
@@ -107,7 +114,7 @@ async function readCheckins(project: CodeProject, query: Query): Promise<Shown> 
           No check-in matches. <a href={project.to.at("/timeline")}>Show all</a>
         </Empty>
       )
-      : <CheckinRows {...{ project, checkins, graph }} />,
+      : <CheckinRows {...{ project, checkins, graph, signatures }} />,
     page: timeline.page,
     pages: timeline.total_pages,
   };
@@ -145,10 +152,11 @@ async function readEvents(
 }
 
 /** Check-ins with the lines between them. */
-function CheckinRows({ project, checkins, graph }: {
+function CheckinRows({ project, checkins, graph, signatures }: {
   readonly project: CodeProject;
   readonly checkins: readonly TimelineCheckin[];
   readonly graph: GraphRows;
+  readonly signatures: Awaited<ReturnType<Signatures["of"]>>;
 }) {
   const lanes = lanesOf(graph);
   return (
@@ -169,6 +177,7 @@ function CheckinRows({ project, checkins, graph }: {
             <CheckinEntry
               to={project.to}
               checkin={checkin}
+              signature={signatures.get(checkin.uuid)}
               isNewDay={dayOf(checkin) !== dayOf(checkins[index - 1])}
             />
           </li>
@@ -189,9 +198,10 @@ function dayOf(checkin: TimelineCheckin | undefined): string {
   return checkin?.timestamp.slice(0, 10) ?? "";
 }
 
-function CheckinEntry({ to, checkin, isNewDay }: {
+function CheckinEntry({ to, checkin, signature, isNewDay }: {
   readonly to: ProjectAddresses;
   readonly checkin: TimelineCheckin;
+  readonly signature: SignatureView | undefined;
   /** Whether it is the first one of its day in the list. */
   readonly isNewDay: boolean;
 }) {
@@ -209,6 +219,7 @@ function CheckinEntry({ to, checkin, isNewDay }: {
             <span class="badge accent">{shownText(tag, "name")}</span>
           </>
         ))}
+        <SignatureBadge signature={signature} />
         {checkin.is_leaf && checkin.is_closed && (
           <>
             {" "}

@@ -14,6 +14,7 @@ export {
 } from "../error.ts";
 export { MAX_PATH } from "../artifact/names.ts";
 export { shownText, TEXT_BOUNDS } from "../artifact/text_bounds.ts";
+export { LFS_FOLDER, lfsFileOf } from "../read/lfs_pointer.ts";
 export { MAX_FILE_LINES, TICKET_ORDERS } from "../read/bounds.ts";
 export { companionPath, packPath } from "../git/door/schema.ts";
 export { searchIndexPath } from "../search/shapes.ts";

@@ -6,6 +6,7 @@ export { readPieces } from "./stream/mod.ts";
 export {
   companionPath,
   GitCompanion,
+  type GitSignature,
   type NegotiationAnswer,
   type PackReport,
 } from "./door/mod.ts";

@@ -6,6 +6,7 @@ import { compareTrees } from "./changes.ts";
 import { primaryParentOf } from "./checkin.ts";
 import { contentOrReason } from "./content.ts";
 import { isBinary } from "./file.ts";
+import { lfsPointerOf } from "./lfs_pointer.ts";
 import { normalizePath, treeOf } from "./manifests.ts";
 import type { Reader } from "./reader.ts";
 import { renamesBetween } from "./renames.ts";
@@ -176,6 +177,8 @@ function fileDiff(
     total_lines: null,
     diff: "",
     unreadable: null,
+    prev_lfs: null,
+    lfs: null,
   };
   if (uuid === prev_uuid && given === null) return { ...nothing, is_truncated: false };
   if (budget.isUsedUp) return { ...nothing, is_truncated: true };
@@ -185,9 +188,10 @@ function fileDiff(
   const headers = `--- ${prev_uuid === null ? "/dev/null" : `a/${prev_name ?? name}`}\n+++ ${
     uuid === null ? "/dev/null" : `b/${name}`
   }\n`;
+  const pointers = { prev_lfs: lfsPointerOf(before), lfs: lfsPointerOf(after) };
   if (isBinary(before) || isBinary(after)) {
     const diff = `${headers}Binary files differ\n`;
-    return { ...nothing, is_binary: true, diff, is_truncated: false };
+    return { ...nothing, ...pointers, is_binary: true, diff, is_truncated: false };
   }
   if (Math.max(before.length, after.length) > MAX_FILE_BYTES) {
     return { ...nothing, is_truncated: true };
@@ -196,7 +200,7 @@ function fileDiff(
   const fits = budget.spend(headers.length + hunks.length);
   const total_lines = uuid === null ? null : linesIn(after);
   const diff = fits ? headers + hunks : "";
-  return { ...nothing, added, deleted, total_lines, diff, is_truncated: !fits };
+  return { ...nothing, ...pointers, added, deleted, total_lines, diff, is_truncated: !fits };
 }
 
 const LINE_END = 10;

@@ -1,6 +1,7 @@
 import { MAX_FILE_LINES } from "./bounds.ts";
 import { Buffer } from "node:buffer";
 import { type PathOptions, readFile } from "./file.ts";
+import { lfsPointerOf } from "./lfs_pointer.ts";
 import { FossilError } from "../error.ts";
 import type { Reader } from "./reader.ts";
 import type { FileLines } from "./shapes.ts";
@@ -35,7 +36,7 @@ export function readFileLines(reader: Reader, options: FileLineOptions): FileLin
   const size = content.length;
   const bytes = Buffer.from(content.buffer, content.byteOffset, size);
   if (file.is_binary) {
-    return { ...file, size, total_lines: 0, first, lines: [], cut_lines: [] };
+    return { ...file, size, total_lines: 0, first, lines: [], cut_lines: [], lfs: null };
   }
   const lines: string[] = [];
   const cut_lines: number[] = [];
@@ -52,7 +53,8 @@ export function readFileLines(reader: Reader, options: FileLineOptions): FileLin
     }
     start = next;
   }
-  return { ...file, size, total_lines: number - 1, first, lines, cut_lines };
+  const lfs = lfsPointerOf(content);
+  return { ...file, size, total_lines: number - 1, first, lines, cut_lines, lfs };
 }
 
 /** The text of a line, which ends at a character even where it is cut. */

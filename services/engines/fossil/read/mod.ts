@@ -53,7 +53,12 @@ export {
   type TimelineOptions,
 } from "./timeline.ts";
 export { readTree, type TreeOptions } from "./tree.ts";
-export { copyUnversioned, listUnversioned, readUnversioned } from "./unversioned.ts";
+export {
+  copyUnversioned,
+  findUnversioned,
+  listUnversioned,
+  readUnversioned,
+} from "./unversioned.ts";
 export { findReferences, type Reference } from "./references.ts";
 export {
   listWikiPages,

@@ -3,7 +3,10 @@
  * them, and a route or a command can print them unchanged. Timestamps are ISO 8601, UTC, with
  * milliseconds; `uuid` is the full hash of an artifact.
  */
+import type { LfsPointer } from "./lfs_pointer.ts";
+
 export type * from "./document_shapes.ts";
+export type { LfsPointer };
 
 /** A check-in in one line. */
 export interface CheckinRef {
@@ -143,6 +146,8 @@ export interface FileLines extends Omit<FileContent, "content"> {
   readonly lines: readonly string[];
   /** Numbers of the lines here whose end is left out because they are too long. */
   readonly cut_lines: readonly number[];
+  /** What it stands for if it is a pointer of Git LFS; else null. */
+  readonly lfs: LfsPointer | null;
 }
 
 /** A check-in in the history of a file. */
@@ -201,6 +206,9 @@ export interface FileDiff {
    * Why the file cannot be read before or after the change; null if it can. Leaves `diff` empty.
    */
   readonly unreadable: string | null;
+  /** What it stands for before and after the change, where it is a pointer of Git LFS; else null. */
+  readonly prev_lfs: LfsPointer | null;
+  readonly lfs: LfsPointer | null;
 }
 
 /** The differences between two check-ins. */

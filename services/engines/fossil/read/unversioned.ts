@@ -16,15 +16,33 @@ interface UnversionedRow {
   readonly sz: number;
 }
 
+/** No name has it. */
+const LAST_CHARACTER = "\u{10ffff}";
+
 const COLUMNS = "name, mtime, hash, sz";
 
-/** Every unversioned file, sorted by name. */
-export function listUnversioned(reader: Reader): UnversionedRef[] {
+/**
+ * The unversioned files whose names begin with a prefix, sorted by name.
+ *
+ * @param prefix all files, if it is absent
+ */
+export function listUnversioned(reader: Reader, prefix = ""): UnversionedRef[] {
   return reader.read(() => {
     const { db } = reader.repository;
     if (!db.hasTable("unversioned")) return [];
-    const select = `SELECT ${COLUMNS} FROM unversioned WHERE hash IS NOT NULL ORDER BY name`;
-    return db.rows<UnversionedRow>(select).map(refOf);
+    const select = `SELECT ${COLUMNS} FROM unversioned
+      WHERE hash IS NOT NULL AND name>=? AND name<? ORDER BY name`;
+    return db.rows<UnversionedRow>(select, prefix, prefix + LAST_CHARACTER).map(refOf);
+  });
+}
+
+/** Those of the unversioned files that are there. */
+export function findUnversioned(reader: Reader, names: readonly string[]): UnversionedRef[] {
+  return reader.read(() => {
+    const { db } = reader.repository;
+    if (!db.hasTable("unversioned")) return [];
+    const select = `SELECT ${COLUMNS} FROM unversioned WHERE name=? AND hash IS NOT NULL`;
+    return names.flatMap((name) => db.row<UnversionedRow>(select, name) ?? []).map(refOf);
   });
 }
 

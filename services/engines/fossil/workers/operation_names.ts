@@ -26,6 +26,7 @@ export const READ_NAMES = [
   "mergesOf",
   "tags",
   "unversionedFiles",
+  "findUnversioned",
   "wikiPages",
   "wikiPage",
   "wikiDiff",
@@ -60,6 +61,7 @@ export const READ_NAMES = [
   "gitSizes",
   "gitHaves",
   "gitCommits",
+  "gitSignatures",
 ] as const;
 
 /** Writes, which have a generous limit. */

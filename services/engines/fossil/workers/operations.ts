@@ -43,6 +43,7 @@ import {
   type FileLineOptions,
   type FileOptions,
   findReferences,
+  findUnversioned,
   type HistoryOptions,
   isTicketClosed,
   type LineOptions,
@@ -155,6 +156,7 @@ import {
   type PackTarget,
   prepareClones,
   readGitRefs,
+  signaturesOf,
   sizesOf,
   takeKeptPack,
   writeFetched,
@@ -198,7 +200,11 @@ export const READS = {
   /** The check-ins that merge a check-in, oldest first. */
   mergesOf: ({ reader }: Context, checkin: string) => readMergesOf(reader, checkin),
   tags: ({ reader }: Context) => listTags(reader),
-  unversionedFiles: ({ reader }: Context) => listUnversioned(reader),
+  /** The unversioned files whose names begin with a prefix. */
+  unversionedFiles: ({ reader }: Context, prefix: string) => listUnversioned(reader, prefix),
+  /** Those of the unversioned files that are there. */
+  findUnversioned: ({ reader }: Context, names: readonly string[]) =>
+    findUnversioned(reader, names),
   wikiPages: ({ reader }: Context, options: WikiListOptions) => listWikiPages(reader, options),
   wikiPage: ({ reader }: Context, { name, version }: { name: string; version?: string }) =>
     readWikiPage(reader, name, version),
@@ -266,6 +272,9 @@ export const READS = {
   /** Commits to tell another server of; null if the objects must be updated first. */
   gitHaves: ({ withCompanion }: Context, refs: readonly string[]) =>
     withCompanion((companion) => havesOf(companion, refs)),
+  /** The signatures of the commits of check-ins by their names; null for one that has none. */
+  gitSignatures: ({ withCompanion }: Context, checkins: readonly string[]) =>
+    withCompanion((companion) => signaturesOf(companion, checkins)),
   /** The commits of check-ins by their names; null for one that has none. */
   gitCommits: ({ withCompanion }: Context, checkins: readonly string[]) =>
     withCompanion((companion) => commitsOf(companion, checkins)),

@@ -1,11 +1,15 @@
 /** Answers clients of Git from a companion. */
+import { inflateSync } from "node:zlib";
 import {
   type Advertisement,
   bytesOfName,
+  type CommitSignature,
   EVERYTHING,
   type FetchRequest,
   hexOf,
+  signatureOf,
 } from "../../../git/mod.ts";
+import { COMMIT_PROPERTY } from "../headers.ts";
 import type { GitCompanion } from "./companion.ts";
 import {
   contentsOf,
@@ -67,6 +71,50 @@ export function commitsOf(
     const select = "SELECT name FROM revision WHERE rid=?";
     const name = db.value<Uint8Array>(select, store.ridOf(checkin));
     return name === undefined ? null : hexOf(name);
+  });
+}
+
+/** Null for a commit without one; "pending" if it is not known before the objects are updated. */
+export type GitSignature = CommitSignature | "pending" | null;
+
+/** The signatures of the commits of check-ins by their names. */
+export function signaturesOf(
+  companion: GitCompanion,
+  checkins: readonly string[],
+): GitSignature[] {
+  const { reader } = companion;
+  const { store } = reader.repository;
+  let isCurrent: boolean | null = null;
+  return checkins.map((checkin) => {
+    reader.check();
+    const rid = store.ridOf(checkin);
+    if (!isFromGit(companion, rid)) return null;
+    const known = signatureOfRow(companion, rid);
+    if (known !== undefined) return known;
+    isCurrent ??= companion.updateIfShort();
+    return isCurrent ? signatureOfRow(companion, rid) ?? null : "pending";
+  });
+}
+
+/** Whether a check-in has what Git alone knows, such as a signature. */
+function isFromGit({ reader: { repository: { db } } }: GitCompanion, rid: number): boolean {
+  const select = "SELECT 1 FROM tagxref JOIN tag USING(tagid) WHERE rid=? AND tagname=?";
+  return db.exists(select, rid, COMMIT_PROPERTY);
+}
+
+/** Approximate memory of a signature, in bytes. */
+const SIGNATURE_BYTES = 200;
+
+/** Undefined if there is no commit. */
+function signatureOfRow(
+  { db, reader }: GitCompanion,
+  rid: number,
+): CommitSignature | null | undefined {
+  const select = "SELECT name, data FROM revision WHERE rid=?";
+  const row = db.row<{ name: Uint8Array; data: Uint8Array }>(select, rid);
+  if (row === undefined) return undefined;
+  return reader.lasting(`signature ${hexOf(row.name)}`, () => {
+    return { value: signatureOf(inflateSync(row.data)), bytes: SIGNATURE_BYTES };
   });
 }
 

@@ -3,9 +3,11 @@ export { GitCompanion } from "./companion.ts";
 export {
   answerNegotiation,
   commitsOf,
+  type GitSignature,
   type PackTarget,
   prepareClones,
   readGitRefs,
+  signaturesOf,
   sizesOf,
   takeKeptPack,
   writeFetched,
