@@ -1,4 +1,5 @@
 /** The `git` program against a project of muster, and against `git http-backend`. */
+import { join } from "node:path";
 import { fossilScenario } from "../fossil/scenario.ts";
 import type { Workbench } from "../fossil/workbench.ts";
 import { median } from "../statistics.ts";
@@ -135,7 +136,7 @@ class Sides {
       );
     const [pushes, fetches, many] = [newCosts(), newCosts(), newCosts()];
     for (let round = 0; round <= COMMITS; round++) {
-      await this.#git.commit(checkout, `round ${round}\n`);
+      await this.#commit(checkout, `round ${round}\n`);
       for (const side of inTurn(round)) {
         const pushed = await push(side);
         const fetched = await this.#cost(
@@ -149,7 +150,7 @@ class Sides {
     }
     for (let round = 0; round < PUSHES; round++) {
       for (let count = 0; count < MANY; count++) {
-        await this.#git.commit(checkout, `push ${round}, commit ${count}\n`);
+        await this.#commit(checkout, `push ${round}, commit ${count}\n`);
       }
       for (const side of inTurn(round)) many[side].push(await push(side));
     }
@@ -161,6 +162,12 @@ class Sides {
       { name: "push of one commit by git: p50", value: p50("git"), unit: "ms" },
       ...figures(`push of ${MANY} commits`, many, AIM.many),
     ];
+  }
+
+  /** Commits a text as the only change of a checkout. */
+  async #commit(checkout: string, text: string): Promise<void> {
+    await Deno.writeTextFile(join(checkout, "bench.txt"), text);
+    await this.#git.commit(checkout, text, "bench.txt");
   }
 
   async #inTurns(

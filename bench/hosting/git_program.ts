@@ -1,5 +1,3 @@
-import { join } from "node:path";
-
 /** The `git` program, with settings of its own. */
 export class GitProgram {
   readonly #home: string;
@@ -50,11 +48,10 @@ export class GitProgram {
     await Deno.remove(unpacked, { recursive: true });
   }
 
-  /** Commits a text as the only change of a checkout. */
-  async commit(checkout: string, text: string): Promise<void> {
-    await Deno.writeTextFile(join(checkout, "bench.txt"), text);
-    await this.run(["add", "bench.txt"], checkout);
-    await this.run(["commit", "--quiet", "-m", text], checkout);
+  /** Commits a file of a checkout. */
+  async commit(checkout: string, message: string, file: string): Promise<void> {
+    await this.run(["add", file], checkout);
+    await this.run(["commit", "--quiet", "-m", message], checkout);
   }
 }
 

@@ -5,6 +5,7 @@ import {
   BESIDE,
   BESIDE_WRITERS,
   GIT,
+  GIT_LARGE,
   HOSTING,
   HOSTING_LARGE,
   PAGES,
@@ -50,6 +51,7 @@ export const SCENARIOS: readonly Scenario[] = [
   PAGES,
   SYNC,
   GIT,
+  GIT_LARGE,
   CLUSTER,
   BEFORE,
 ];
