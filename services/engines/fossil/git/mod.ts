@@ -6,8 +6,10 @@ export { readPieces } from "./stream/mod.ts";
 export {
   companionPath,
   GitCompanion,
+  type KeptFile,
   type NegotiationAnswer,
   type PackReport,
+  type PackTime,
 } from "./door/mod.ts";
 export {
   type FetchedPack,

@@ -4,6 +4,7 @@ import { EVERYTHING, type FetchRequest } from "../../../../services/engines/git/
 import { GUEST } from "../../../../services/people/identity/mod.ts";
 import { peer } from "../../../support/peers.ts";
 import { commitFiles } from "../../../support/projects.ts";
+import { GrowingFile } from "../../../../services/work/git/mod.ts";
 import { type GitTest, withGit } from "../../../support/git_door.ts";
 
 /** A test that needs `git`. */
@@ -250,19 +251,27 @@ Deno.test({
   ...peer("git"),
   fn: () =>
     withGit(async (test) => {
-      const noise = crypto.getRandomValues(new Uint8Array(60_000));
-      await commitFiles(test, { noise });
+      await commitFiles(test, { noise: noise(2) });
       await test.clone();
       const { files } = test.api.services.hosting.repositories;
       const pack = files.pathOf(test.project).replace(/fossil$/, "pack");
       await assert.rejects(Deno.stat(pack), Deno.errors.NotFound);
       const clone = await test.clone();
       assert.equal((await clone.log()).length, 2);
-    }, { config: { limits: { project_bytes: 320_000 } } }),
+    }, { config: { limits: { project_bytes: 420_000 } } }),
 });
 
+/** So many times 60,000 bytes that cannot be compressed. */
+function noise(times: number): Uint8Array {
+  const bytes = new Uint8Array(times * 60_000);
+  for (let at = 0; at < bytes.length; at += 60_000) {
+    crypto.getRandomValues(bytes.subarray(at, at + 60_000));
+  }
+  return bytes;
+}
+
 gitTest("a client that reads nothing loses its pack, and its place", async (test) => {
-  await commitFiles(test, { "a.txt": "a\n" });
+  await commitFiles(test, { noise: noise(4) });
   const { api, project } = test;
   const { git } = api.services.hosting;
   const { refs } = await git.refs(project);
@@ -282,7 +291,8 @@ gitTest("a client that reads nothing loses its pack, and its place", async (test
   };
   const caller = { principal: GUEST, address: "192.0.2.1" };
   const signal = new AbortController().signal;
-  const pack = await git.pack(project, request, { caller, signal });
+  const { pack } = await git.fetch(project, request, { caller, signal, pack: "now" });
+  assert.ok(pack instanceof GrowingFile);
   let isClosed = false;
   pack.onClosed(() => isClosed = true);
   assert.ok((await pack.read(new Uint8Array(10))) === 10);

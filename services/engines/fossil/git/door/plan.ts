@@ -25,12 +25,18 @@ export interface PackWishes {
   readonly includesTags: boolean;
 }
 
-/** The commits and tags for a client; marks of those that it has, and of those that it gets too. */
+/** The commits and tags of a pack. */
+export interface PlannedCommits extends Pick<PackPlan, "commits" | "tags" | "had"> {
+  /** Marks of the commits that the client gets, and some that it has. */
+  readonly sent: Uint8Array;
+}
+
+/** The commits and tags for a client. */
 export function planCommits(
   companion: GitCompanion,
   { wanted, common, shallows }: Negotiation,
   wishes: Pick<PackWishes, "includesTags">,
-): Pick<PackPlan, "commits" | "tags" | "had"> & { readonly sent: Uint8Array } {
+): PlannedCommits {
   const { graph } = companion;
   const had = graph.marks();
   for (const id of common) had[id] = 1;
@@ -57,8 +63,8 @@ export function planPack(
   companion: GitCompanion,
   negotiation: Negotiation,
   wishes: PackWishes,
+  { sent, ...planned } = planCommits(companion, negotiation, wishes),
 ): PackPlan {
-  const { sent, ...planned } = planCommits(companion, negotiation, wishes);
   const { commits, had } = planned;
   const selection = new Selection(companion, { sent, had, filter: wishes.filter });
   for (const id of commits) {

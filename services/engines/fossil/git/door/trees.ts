@@ -1,10 +1,12 @@
 /** The trees of a companion: made from those of the parents, and stored as deltas of them. */
 import { Buffer } from "node:buffer";
-import { deflateSync, inflateSync } from "node:zlib";
+import { inflateSync } from "node:zlib";
 import { BoundedMap } from "../../../../kernel/bounded_map.ts";
 import {
   applyDelta,
   compareEntries,
+  compressed,
+  compressedDelta,
   DeltaWriter,
   formatTree,
   MODE,
@@ -177,7 +179,7 @@ export class TreeStore {
       isDelta ? base!.id : 0,
       isDelta ? before : 0,
       stored.length,
-      deflateSync(stored),
+      isDelta ? compressedDelta(stored) : compressed(stored),
     );
     this.#db.run("INSERT INTO object VALUES(?,?,?)", name, KIND.tree, id);
     return id;
