@@ -129,10 +129,11 @@ class Sides {
     const checkout = this.#bench.path("checkout");
     await this.#git.run(["clone", "--quiet", this.#url("git"), checkout]);
     const clones = { muster: await this.#clone("muster"), git: await this.#clone("git") };
+    const urls = { muster: this.#servers.muster.pushUrl, git: this.#url("git") };
     const push = (side: Side) =>
       this.#cost(
         side,
-        () => this.#git.run(["push", "--quiet", this.#url(side), "HEAD:trunk"], checkout),
+        () => this.#git.run(["push", "--quiet", urls[side], "HEAD:trunk"], checkout),
       );
     const [pushes, fetches, many] = [newCosts(), newCosts(), newCosts()];
     for (let round = 0; round <= COMMITS; round++) {

@@ -34,7 +34,7 @@ export class GitProgram {
     throw new Error(`git ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
   }
 
-  /** Makes a bare repository of a repository of Fossil, packed as a clone is. */
+  /** Makes a bare repository of a repository of Fossil, packed as well as Git packs by default. */
   async fromFossil(path: string, target: string): Promise<void> {
     const unpacked = `${target}-unpacked`;
     await this.run(["init", "--quiet", "--bare", "--initial-branch=trunk", unpacked]);
@@ -44,7 +44,9 @@ export class GitProgram {
       env: { HOME: this.#home, USER: "bench" },
     }).output();
     if (!success) throw new Error(new TextDecoder().decode(stderr));
-    await this.run(["clone", "--quiet", "--bare", "--no-local", unpacked, target]);
+    // What was imported has hardly any deltas.
+    await this.run(["repack", "-a", "-d", "-f", "--quiet"], unpacked);
+    await this.run(["clone", "--quiet", "--bare", unpacked, target]);
     await Deno.remove(unpacked, { recursive: true });
   }
 

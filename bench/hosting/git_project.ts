@@ -37,7 +37,7 @@ export class GitProject implements AsyncDisposable {
         if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
         return JSON.parse(text);
       };
-      await call("POST", "/v1/projects", { slug: SLUG, name: "Bench" });
+      await call("POST", "/v1/projects", { slug: SLUG, name: "Bench", visibility: "public" });
       await call("POST", "/v1/agents/register", { nick: AGENT });
       await call("PUT", `/v1/projects/${SLUG}/members/${AGENT}`, { role: "admin" });
       const scopes = ["read", "write"];
@@ -57,10 +57,19 @@ export class GitProject implements AsyncDisposable {
     }
   }
 
-  /** The URL for `git`, with the login of who may push. */
+  /** The URL for `git`, which everybody may read. */
   get url(): string {
+    return this.#urlFor("");
+  }
+
+  /** The same with the login of who may push. */
+  get pushUrl(): string {
+    return this.#urlFor(`${AGENT}:${this.#token}@`);
+  }
+
+  #urlFor(login: string): string {
     const { hostname, port } = this.#server.api;
-    return `http://${AGENT}:${this.#token}@${hostname}:${port}/projects/${SLUG}.git`;
+    return `http://${login}${hostname}:${port}/projects/${SLUG}.git`;
   }
 
   get pids(): readonly number[] {
