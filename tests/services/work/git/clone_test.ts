@@ -125,15 +125,20 @@ gitTest("tags and branches are references", async (test) => {
 });
 
 gitTest("clones after the first one share a pack, which grows with the project", async (test) => {
-  await commitFiles(test, { "a.txt": "one\n".repeat(100), "b.txt": "b\n" });
+  await commitFiles(test, { "a.txt": "one\n".repeat(100), "b.txt": "b\n", noise: noise(2) });
   const first = await test.clone();
+  const { files } = test.api.services.hosting.repositories;
+  const pack = files.pathOf(test.project).replace(/fossil$/, "pack");
+  const kept = await Deno.readFile(pack);
   const second = await test.clone();
+  assert.deepEqual(await Deno.readFile(pack), kept);
   assert.equal(await second.refs(), await first.refs());
   await commitFiles(test, { "a.txt": "one\n".repeat(99) + "two\n", "c/d.txt": "d\n" });
   await commitFiles(test, { "a.txt": "one\n".repeat(100) });
   const third = await test.clone();
   const fourth = await test.clone();
   assert.equal(await fourth.refs(), await third.refs());
+  assert.notDeepEqual(await Deno.readFile(pack), kept);
   assert.equal((await fourth.log()).length, 4);
   assert.equal((await test.clone("--single-branch")).folder !== "", true);
   await first.git("fetch", "--quiet");

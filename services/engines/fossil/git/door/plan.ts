@@ -2,7 +2,7 @@
 import { hexOf, MODE, type ObjectFilter } from "../../../git/mod.ts";
 import type { GitCompanion } from "./companion.ts";
 import type { Negotiation } from "./negotiation.ts";
-import { KIND, unpackRows } from "./schema.ts";
+import { unpackRows } from "./schema.ts";
 
 /** The objects of a pack. */
 export interface PackPlan {
@@ -53,7 +53,7 @@ export function planCommits(
   }
   const tags = new Set(wanted.tags);
   if (wishes.includesTags) {
-    for (const id of tagsOf(companion, (commit) => sent[commit] === 1)) tags.add(id);
+    for (const id of tagsOf(companion, commits)) tags.add(id);
   }
   return { commits, tags: [...tags], had, sent };
 }
@@ -76,14 +76,17 @@ export function planPack(
   return { ...planned, ...selection.finish() };
 }
 
-/** Rows of the tags that references name, and of those that these name, if their commits are sent. */
-function tagsOf({ db }: GitCompanion, isSent: (commit: number) => boolean): number[] {
-  return db.rows<{ id: number; commit: number }>(
-    `WITH RECURSIVE named(id, target, peeled) AS (
-       SELECT tag.id, target, peeled FROM ref JOIN tag ON tag.name=ref.object
-       UNION SELECT tag.id, tag.target, peeled FROM named JOIN tag ON tag.name=named.target)
-     SELECT id, place AS "commit" FROM named JOIN object ON name=peeled AND kind=${KIND.commit}`,
-  ).filter(({ commit }) => isSent(commit)).map(({ id }) => id);
+/** Rows of the tags of commits that references name, and of those that these name. */
+function tagsOf({ db }: GitCompanion, commits: readonly number[]): number[] {
+  return db.rows<{ id: number }>(
+    `WITH RECURSIVE named(id, target) AS (
+       SELECT tag.id, target FROM ref CROSS JOIN tag ON tag.name=ref.object
+         WHERE peeled IN (
+           SELECT name FROM revision WHERE id IN (SELECT value FROM json_each(?)))
+       UNION SELECT tag.id, tag.target FROM named CROSS JOIN tag ON tag.name=named.target)
+     SELECT id FROM named`,
+    JSON.stringify(commits),
+  ).map(({ id }) => id);
 }
 
 /** Collects trees and files. */
