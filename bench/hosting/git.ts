@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { fossilScenario } from "../fossil/scenario.ts";
 import type { Workbench } from "../fossil/workbench.ts";
+import { delay } from "../parallel.ts";
 import { median } from "../statistics.ts";
 import type { Figure } from "../scenario.ts";
 import { GitBackend } from "./git_backend.ts";
@@ -74,8 +75,18 @@ class Sides {
 
   async #clone(side: Side): Promise<string> {
     const target = this.#bench.path(`clone-${++this.#clones}`);
-    await this.#git.run(["clone", "--quiet", "--no-checkout", this.#url(side), target]);
-    return target;
+    const args = ["clone", "--quiet", "--no-checkout", this.#url(side), target];
+    for (;;) {
+      try {
+        await this.#git.run(args);
+        return target;
+      } catch (error) {
+        if (!(error instanceof Error && error.message.includes("try again in a moment"))) {
+          throw error;
+        }
+        await delay(1000);
+      }
+    }
   }
 
   /** What the server of a side uses for some work. */
