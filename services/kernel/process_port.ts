@@ -1,4 +1,5 @@
 /** Workers that are processes of this program: for code that reads what strangers wrote. */
+import { timingSafeEqual } from "node:crypto";
 import { getPriority, setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,7 +7,7 @@ import { Unavailable } from "./errors.ts";
 import { CONTROL, PROCESS_END, type ProcessAddress, type ProcessSetup } from "./serve_process.ts";
 import { NICER, NICEST } from "./thread_priority.ts";
 import { ownProgram } from "./version.ts";
-import { encodeMessage, messagesOf, sendMessage, type Wire } from "./wire.ts";
+import { encodeMessage, messagesOf, sendMessage } from "./wire.ts";
 import { type FromWorker, type ToWorker, Watchdog, type WorkerPort } from "./worker_pool.ts";
 
 /** A process, and what it may do and use. */
@@ -53,6 +54,9 @@ const SILENCE_MS = 20_000;
 
 /** The longest message of a process, in bytes: the largest artifact, and a head. */
 const MAX_MESSAGE = 512 * 1024 * 1024;
+
+/** How many connections may be open that have not told the secret; the oldest is closed then. */
+const MAX_STRANGERS = 16;
 
 const ENDS: ReadonlyMap<number, string> = new Map([
   [PROCESS_END.memory, "It needed more memory than it may have"],
@@ -196,21 +200,15 @@ export class ProcessPort implements WorkerPort {
     // A process that ends before it has connected ends the wait.
     const ended = this.#process.status.then(() => this.#door.close());
     try {
-      this.#connection = await this.#door.accept();
+      this.#connection = await this.#door.accept(this.#secret);
     } finally {
       this.#door.close();
     }
     if (this.#connection === null) return void await ended;
-    for await (const message of this.#messages(this.#connection)) {
+    for await (const message of messagesOf(this.#connection, MAX_MESSAGE)) {
       const event = new MessageEvent("message", { data: message as FromWorker });
       this.onmessage?.call(this as unknown as Worker, event);
     }
-  }
-
-  async *#messages(wire: Wire): AsyncGenerator<unknown> {
-    const messages = messagesOf(wire, MAX_MESSAGE);
-    const { value: secret } = await messages.next();
-    if (secret === this.#secret) yield* messages;
   }
 }
 
@@ -219,6 +217,8 @@ class Door {
   readonly address: ProcessAddress;
   readonly #listener: Deno.Listener;
   readonly #folder: string | null;
+  /** Connections that have not told the secret: a port is open to all programs of the machine. */
+  readonly #strangers = new Set<Deno.Conn>();
   #isClosed = false;
 
   constructor() {
@@ -236,22 +236,48 @@ class Door {
     }
   }
 
-  /** Waits for the process; null if the door is closed before. */
-  async accept(): Promise<Deno.Conn | null> {
-    try {
-      return await this.#listener.accept();
-    } catch (error) {
-      if (this.#isClosed) return null;
-      throw error;
-    }
+  /** Waits for the process, which tells the secret; null if the door is closed before. */
+  async accept(secret: string): Promise<Deno.Conn | null> {
+    const { promise, resolve, reject } = Promise.withResolvers<Deno.Conn | null>();
+    const greet = async (connection: Deno.Conn) => {
+      this.#strangers.add(connection);
+      const [oldest] = this.#strangers;
+      if (this.#strangers.size > MAX_STRANGERS && this.#strangers.delete(oldest!)) oldest!.close();
+      if (await tells(connection, secret) && this.#strangers.delete(connection)) {
+        resolve(connection);
+      }
+    };
+    const listen = async () => {
+      for await (const connection of this.#listener) void greet(connection);
+      resolve(null);
+    };
+    listen().catch(reject);
+    return await promise;
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#listener.close();
+    for (const stranger of this.#strangers) stranger.close();
     if (this.#folder !== null) Deno.removeSync(this.#folder, { recursive: true });
   }
+}
+
+/** Whether the first bytes that come are the secret. */
+async function tells(connection: Deno.Conn, secret: string): Promise<boolean> {
+  const expected = new TextEncoder().encode(secret);
+  const told = new Uint8Array(expected.length);
+  try {
+    for (let length = 0; length < told.length;) {
+      const read = await connection.read(told.subarray(length));
+      if (read === null) return false;
+      length += read;
+    }
+  } catch {
+    return false; // It was closed.
+  }
+  return timingSafeEqual(told, expected);
 }
 
 /** Makes a folder into which nobody else can look; null if none can be made. */

@@ -111,7 +111,7 @@ async function connect({ address, secret }: ToProcessWorker) {
       Deno.permissions.revokeSync({ name, path: address.path });
     }
   }
-  await sendMessage(connection, encodeMessage(secret));
+  await sendMessage(connection, [new TextEncoder().encode(secret)]);
   const post: Post = (message) => sendMessage(connection, encodeMessage(message));
   await post({ kind: "ready" });
   return { connection, post };

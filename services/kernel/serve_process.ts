@@ -15,7 +15,7 @@ export interface ProcessSetup {
   /** The address of a module that calls `serveCalls`, from this one. */
   readonly worker: string;
   readonly address: ProcessAddress;
-  /** What the worker tells first, so that the other side knows it. */
+  /** The first bytes that the worker sends, so that the other side knows it. */
   readonly secret: string;
   /** The files and folders that it may read and write. */
   readonly read: readonly string[];

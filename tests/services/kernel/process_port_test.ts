@@ -233,21 +233,22 @@ async function leftBehind(): Promise<{ killed: string | null; errors: string }> 
 }
 
 /** Runs one of the programs of this folder, with a folder for temporary files; returns its output. */
-async function runWith(folder: string, name: string): Promise<string> {
+async function runWith(folder: string, name: string, ...given: string[]): Promise<string> {
   const program = new URL(name, import.meta.url).href;
   const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-check", "--permission-set=test", program],
+    args: ["run", "--quiet", "--no-check", "--permission-set=test", program, ...given],
     env: { TMPDIR: folder },
     stderr: "inherit",
   }).output();
   return new TextDecoder().decode(stdout);
 }
 
-Deno.test("where no socket can be made, a process uses a port", async () => {
+Deno.test("where no socket can be made, a process uses a port, and strangers who connect to it change nothing", async () => {
   await withFolder(async (folder) => {
     const long = `${folder}/${"long".repeat(30)}`;
     await Deno.mkdir(long);
     assert.equal(await runWith(long, "./process_caller.ts"), "11\n");
+    assert.equal(await runWith(long, "./process_caller.ts", "--with-strangers"), "11\n");
     assert.deepEqual([...Deno.readDirSync(long)], []);
   });
 });
