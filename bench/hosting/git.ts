@@ -109,13 +109,14 @@ class Sides {
 
   async firstClones(project: GitProject): Promise<Figure[]> {
     const git = [await this.#cloneCost("git"), await this.#cloneCost("git")];
-    await project.restartWithout(".pack", ".objects");
-    const fromNothing = { git, muster: [await this.#cloneCost("muster")] };
-    await project.restartWithout(".pack");
-    const fromObjects = { git, muster: [await this.#cloneCost("muster")] };
+    const after = async (...lost: Parameters<GitProject["restartWithout"]>) => {
+      await project.restartWithout(...lost);
+      return { git, muster: [await this.#cloneCost("muster")] };
+    };
     return [
-      ...figures("first clone, nothing prepared", fromNothing),
-      ...figures("first clone after an import", fromObjects, AIM.first),
+      ...figures("first clone after an import", await after(), AIM.first),
+      ...figures("first clone whose pack must be made", await after(".pack")),
+      ...figures("and Git's objects before it", await after(".pack", ".objects")),
     ];
   }
 

@@ -34,7 +34,10 @@ export class GitProgram {
     throw new Error(`git ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
   }
 
-  /** Makes a bare repository of a repository of Fossil, packed as well as Git packs by default. */
+  /**
+   * Makes a bare repository of a repository of Fossil, as `git clone` makes one of a well packed
+   * repository elsewhere: without a bitmap, which a server has once somebody has collected its garbage.
+   */
   async fromFossil(path: string, target: string): Promise<void> {
     const unpacked = `${target}-unpacked`;
     await this.run(["init", "--quiet", "--bare", "--initial-branch=trunk", unpacked]);
@@ -46,7 +49,7 @@ export class GitProgram {
     if (!success) throw new Error(new TextDecoder().decode(stderr));
     // What was imported has hardly any deltas.
     await this.run(["repack", "-a", "-d", "-f", "--quiet"], unpacked);
-    await this.run(["clone", "--quiet", "--bare", unpacked, target]);
+    await this.run(["clone", "--quiet", "--bare", "--no-local", unpacked, target]);
     await Deno.remove(unpacked, { recursive: true });
   }
 
