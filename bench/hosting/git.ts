@@ -7,7 +7,7 @@ import { median } from "../statistics.ts";
 import type { Figure } from "../scenario.ts";
 import { GitBackend } from "./git_backend.ts";
 import { GitProgram } from "./git_program.ts";
-import { GitProject } from "./git_project.ts";
+import { type DerivedEnding, GitProject } from "./git_project.ts";
 
 /** Rounds of each measurement. */
 const [CLONES, FETCHES, COMMITS, PUSHES] = [5, 20, 15, 3];
@@ -109,7 +109,7 @@ class Sides {
 
   async firstClones(project: GitProject): Promise<Figure[]> {
     const git = [await this.#cloneCost("git"), await this.#cloneCost("git")];
-    const after = async (...lost: Parameters<GitProject["restartWithout"]>) => {
+    const after = async (...lost: readonly DerivedEnding[]) => {
       await project.restartWithout(...lost);
       return { git, muster: [await this.#cloneCost("muster")] };
     };

@@ -6,6 +6,9 @@ import { MusterProcess } from "../servers/mod.ts";
 const SLUG = "bench";
 const AGENT = "worker";
 
+/** How the names end of files that a project can make again. */
+export type DerivedEnding = ".pack" | ".objects";
+
 /** A muster that serves one project, which it has imported from a Git server. */
 export class GitProject implements AsyncDisposable {
   readonly #home: string;
@@ -93,7 +96,7 @@ export class GitProject implements AsyncDisposable {
   }
 
   /** Starts the server anew, without some of the files that it can make again. */
-  async restartWithout(...endings: readonly (".pack" | ".objects")[]): Promise<void> {
+  async restartWithout(...endings: readonly DerivedEnding[]): Promise<void> {
     await this.#server.stop();
     for (const ending of endings) {
       await Deno.remove(join(this.#home, "data", "projects", SLUG + ending)).catch(() => {});
