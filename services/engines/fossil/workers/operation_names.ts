@@ -169,8 +169,14 @@ export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Sid
   ["verify", "unlimited"],
 ]);
 
-/** Where operations go on, from their beginning, once they have kept others waiting. */
+/**
+ * Where operations go on, from their beginning, once they have kept others waiting. What has no limit
+ * leaves the place of blames.
+ */
 export const NEXT_SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Side>([
   ...READ_NAMES.map((name) => [name, "heavy"] as const),
+  ["archive", "unlimited"],
+  ["copyUnversioned", "unlimited"],
+  ["cloneState", "unlimited"],
   ["unpackPush", "unlimited"],
 ]);

@@ -100,6 +100,33 @@ Deno.test("a worker that fails fails its call alone: those that wait run in a ne
   });
 });
 
+Deno.test("a long archive lets a blame of another repository pass", THOROUGH, async () => {
+  await withPool({}, async (pool, repository) => {
+    const { uuid } = await repository.resolveCheckin("trunk");
+    const changes = Array.from({ length: 24 }, (_, index) => {
+      const content = new Uint8Array(1_000_000);
+      for (let at = 0; at < content.length; at += 50_000) {
+        crypto.getRandomValues(content.subarray(at, at + 50_000));
+      }
+      return { kind: "write", path: `file ${index}`, content } as const;
+    });
+    const large = { user: "alice", date: DATE + 1000, parent: uuid, comment: "large", changes };
+    await repository.commit(large);
+    const folder = dirname(repository.path);
+    const other = await pool.create(join(folder, "two.fossil"), { admin: "alice", date: DATE });
+    await commit(other, "a", encodeUtf8("a"));
+    const target = join(folder, "archive");
+    const order: string[] = [];
+    const options = { format: "zip", target } as const;
+    await Promise.all([
+      repository.archive(options).then(() => order.push("archive")),
+      other.blame({ path: "a" }).then(() => order.push("blame")),
+    ]);
+    assert.deepEqual(order, ["blame", "archive"]);
+    assert.ok((await Deno.stat(target)).size > 24_000_000);
+  });
+});
+
 Deno.test("a blame, an archive or a search delays no other call", async () => {
   let count = 0;
   const silent = URL.createObjectURL(new Blob(["self.onmessage = () => {};"]));
