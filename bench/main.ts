@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { namedExecutable } from "../tests/support/executable.ts";
 import { VERSION } from "../services/kernel/version.ts";
 import { BEFORE, CLUSTER } from "./cluster/mod.ts";
-import { HOSTING_LARGE } from "./hosting/mod.ts";
+import { GIT_LARGE, HOSTING_LARGE } from "./hosting/mod.ts";
 import { PEER_SCENARIOS, PEERS } from "./peers/mod.ts";
 import { formatPeerTable, formatResult, type Result } from "./report.ts";
 import { type Scenario, SCENARIOS, type Sizes } from "./scenarios/mod.ts";
@@ -82,7 +82,7 @@ async function measure(names: readonly string[], options: Options): Promise<numb
 const EXPRESS = join(import.meta.dirname ?? ".", "..", "..", "shared", "data", "express.fossil");
 
 /** Scenarios that a run without names leaves out: they take minutes, or need more than muster. */
-const BY_NAME: ReadonlySet<Scenario> = new Set([HOSTING_LARGE, CLUSTER, BEFORE]);
+const BY_NAME: ReadonlySet<Scenario> = new Set([GIT_LARGE, HOSTING_LARGE, CLUSTER, BEFORE]);
 
 const SCENARIO_NAMES = SCENARIOS.map(({ name }) => name);
 

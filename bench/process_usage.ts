@@ -54,6 +54,18 @@ export async function familySeconds(pids: readonly number[]): Promise<number> {
   return ticks.reduce((sum, one) => sum + one, 0) / TICKS_PER_SECOND;
 }
 
+/**
+ * The processor time of the children of a process that have ended, and of theirs.
+ *
+ * @returns seconds, exact to 10 ms
+ */
+export async function childrenSeconds(pid: number): Promise<number> {
+  const { stdout } = await new Deno.Command("cat", { args: [`/proc/${pid}/stat`] }).output();
+  const text = new TextDecoder().decode(stdout);
+  const fields = text.slice(text.indexOf(") ") + 2).split(" ");
+  return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND;
+}
+
 /** The memory of several processes together, in bytes. */
 export interface FamilyMemory {
   /** The memory of each (RSS), added up. */

@@ -7,6 +7,8 @@ import { HostedProject } from "./project.ts";
 export { BESIDE } from "./beside.ts";
 export { BESIDE_WRITERS } from "./beside_writers.ts";
 export { type Exchange, run, type Site } from "./exchange.ts";
+export { GIT } from "./git.ts";
+export { GIT_LARGE } from "./git_large.ts";
 export { HOSTING_LARGE } from "./large.ts";
 export { PAGES } from "./pages.ts";
 export { HostedProject } from "./project.ts";

@@ -1,7 +1,16 @@
 /** All scenarios, in the order in which they run. */
 import { BEFORE, CLUSTER } from "../cluster/mod.ts";
 import { FOSSIL_SCENARIOS } from "../fossil/mod.ts";
-import { BESIDE, BESIDE_WRITERS, HOSTING, HOSTING_LARGE, PAGES, SYNC } from "../hosting/mod.ts";
+import {
+  BESIDE,
+  BESIDE_WRITERS,
+  GIT,
+  GIT_LARGE,
+  HOSTING,
+  HOSTING_LARGE,
+  PAGES,
+  SYNC,
+} from "../hosting/mod.ts";
 import { ADMIN_LOGINS } from "./admin_logins.ts";
 import { FANOUT, LATENCY, PLAIN_FANOUT, SMALL_FANOUT } from "./channel_messages.ts";
 import { GUARDED_FANOUT } from "./guarded_fanout.ts";
@@ -41,6 +50,8 @@ export const SCENARIOS: readonly Scenario[] = [
   HOSTING_LARGE,
   PAGES,
   SYNC,
+  GIT,
+  GIT_LARGE,
   CLUSTER,
   BEFORE,
 ];

@@ -11,8 +11,8 @@ import {
   type SideBand,
   textPacket,
 } from "../../services/engines/git/mod.ts";
-import type { NegotiationAnswer } from "../../services/engines/fossil/mod.ts";
-import type { GitDoor, GrowingFile } from "../../services/work/git/mod.ts";
+import type { NegotiationAnswer, PackTime } from "../../services/engines/fossil/mod.ts";
+import type { FetchAnswer, GitDoor, GrowingFile } from "../../services/work/git/mod.ts";
 import type { Project } from "../../services/work/projects/mod.ts";
 import type { Holder } from "../../services/people/identity/mod.ts";
 import { ServiceError } from "../../services/kernel/errors.ts";
@@ -28,6 +28,10 @@ const CHUNK_BYTES: Readonly<Record<SideBand, number>> = {
   small: 995,
   large: MAX_PACKET_DATA - CHANNEL_BYTES,
 };
+
+/** Bytes of a pack that are read at once. */
+const READ_BYTES = 256 * 1024;
+const encoder = new TextEncoder();
 
 /** A request, and whose it is. */
 export interface FetchCall {
@@ -74,22 +78,24 @@ export class FetchAnswers {
     return joined([textPacket("size"), ...lines, markPacket("flush")]);
   }
 
-  async #fetch(request: FetchRequest, call: FetchCall): Promise<Body> {
+  async #fetch(request: FetchRequest, { project, ...call }: FetchCall): Promise<Body> {
     if (request.wants.length === 0) throw new GitError("A fetch names no object");
-    const answer = await this.#negotiate(request, call);
+    const asksFirst = !request.isDone && request.haves.length > 0;
+    const time = !asksFirst ? "now" : request.waitsForDone ? "later" : "if ready";
+    const { answer, pack } = await this.#door.fetch(project, request, { ...call, pack: time });
     const head: Uint8Array<ArrayBuffer>[] = [];
-    if (!request.isDone && request.haves.length > 0) {
+    if (asksFirst) {
       head.push(textPacket("acknowledgments\n"));
       if (answer.common.length === 0) head.push(textPacket("NAK\n"));
       for (const name of answer.common) head.push(textPacket(`ACK ${name}\n`));
-      if (!answer.isReady || request.waitsForDone) return joined([...head, markPacket("flush")]);
+      if (pack === null) return joined([...head, markPacket("flush")]);
       head.push(textPacket("ready\n"), markPacket("delimiter"));
     }
     if (request.depth !== null) {
       head.push(textPacket("shallow-info\n"), ...shallowLines(answer), markPacket("delimiter"));
     }
     head.push(textPacket("packfile\n"));
-    return await this.#packed(head, request, call);
+    return packed(head, pack, request.sideBand);
   }
 
   /**
@@ -98,33 +104,16 @@ export class FetchAnswers {
    * @throws {GitError} it is malformed
    * @throws {ServiceError} it cannot be answered
    */
-  async old(message: Uint8Array, call: FetchCall): Promise<Body> {
+  async old(message: Uint8Array, { project, ...call }: FetchCall): Promise<Body> {
     const request = parseOldFetch(message);
     if (request === null) return new Uint8Array(0);
-    const answer = await this.#negotiate(request, call);
+    const { answer, pack } = await this.#door.fetch(project, request, {
+      ...call,
+      pack: packTimeOf(request),
+    });
     const head = request.depth === null ? [] : [...shallowLines(answer), markPacket("flush")];
-    // A client that asks for a depth first reads where its history will end.
-    if (request.depth !== null && request.haves.length === 0 && !request.isDone) {
-      return joined(head);
-    }
-    const acknowledged = acknowledge(request, answer);
-    head.push(...acknowledged.lines);
-    return acknowledged.sendsPack ? await this.#packed(head, request, call) : joined(head);
-  }
-
-  /** What is common; the objects are there once the references are. */
-  async #negotiate(request: FetchRequest, { project, signal }: FetchCall) {
-    await this.#door.refs(project);
-    return await this.#door.negotiate(project, request, signal);
-  }
-
-  async #packed(
-    head: readonly Uint8Array[],
-    request: FetchRequest,
-    { project, caller, signal }: FetchCall,
-  ): Promise<Body> {
-    const pack = await this.#door.pack(project, request, { caller, signal });
-    return streamed(joined(head), pack, request.sideBand);
+    if (!endsWithShallows(request)) head.push(...acknowledge(request, answer, pack !== null));
+    return packed(head, pack, request.sideBand);
   }
 }
 
@@ -136,27 +125,66 @@ function shallowLines({ shallow, unshallow }: NegotiationAnswer): Uint8Array<Arr
   ];
 }
 
-/** What a client of version 0 learns of what is common, and whether the pack follows. */
+/** Whether a client of version 0, which asks for a depth, first reads where its history will end. */
+function endsWithShallows({ depth, haves, isDone }: OldFetch): boolean {
+  return depth !== null && haves.length === 0 && !isDone;
+}
+
+/** When a client of version 0 gets its pack. */
+function packTimeOf(request: OldFetch): PackTime {
+  if (endsWithShallows(request)) return "later";
+  if (request.isDone) return "now";
+  return request.needsNoDone && request.acknowledging === "detailed" ? "if ready" : "later";
+}
+
+/** What a client of version 0 learns of what is common. */
 function acknowledge(
-  { acknowledging, needsNoDone, haves, isDone }: OldFetch,
+  { acknowledging, haves, isDone }: OldFetch,
   { common, isReady }: NegotiationAnswer,
-): { readonly lines: readonly Uint8Array<ArrayBuffer>[]; readonly sendsPack: boolean } {
+  getsPack: boolean,
+): Uint8Array<ArrayBuffer>[] {
   const last = common.at(-1);
   const ack = (name: string, state = "") => textPacket(`ACK ${name}${state}\n`);
   const nak = textPacket("NAK\n");
   if (acknowledging === "single") {
     const [first] = common;
-    return { lines: [first === undefined ? nak : ack(first)], sendsPack: isDone };
+    return [first === undefined ? nak : ack(first)];
   }
   const state = acknowledging === "detailed" ? " common" : " continue";
   const known = new Set(common);
   const lines = haves.filter((name) => known.has(name)).map((name) => ack(name, state));
-  if (isDone) return { lines: [...lines, last === undefined ? nak : ack(last)], sendsPack: true };
-  if (!isReady || last === undefined) return { lines: [...lines, nak], sendsPack: false };
+  if (isDone) return [...lines, last === undefined ? nak : ack(last)];
+  if (!isReady || last === undefined) return [...lines, nak];
   lines.push(ack(last, acknowledging === "detailed" ? " ready" : " continue"), nak);
-  return needsNoDone && acknowledging === "detailed"
-    ? { lines: [...lines, ack(last)], sendsPack: true }
-    : { lines, sendsPack: false };
+  return getsPack ? [...lines, ack(last)] : lines;
+}
+
+/** The head of an answer, and the pack, if it follows. */
+function packed(
+  head: readonly Uint8Array[],
+  pack: FetchAnswer["pack"],
+  sideBand: SideBand,
+): Body {
+  if (pack === null) return joined(head);
+  if (!(pack instanceof Uint8Array)) return streamed(joined(head), pack, sideBand);
+  if (sideBand === "none") return joined([...head, pack]);
+  return joined([...head, framed(pack, CHUNK_BYTES[sideBand]), markPacket("flush")]);
+}
+
+/** Bytes of a pack in packets of so many each. */
+function framed(bytes: Uint8Array, chunk: number): Uint8Array<ArrayBuffer> {
+  const before = HEAD_BYTES + CHANNEL_BYTES;
+  const packets = Math.ceil(bytes.length / chunk);
+  const buffer = new Uint8Array(bytes.length + packets * before);
+  for (let packet = 0; packet < packets; packet++) {
+    const data = bytes.subarray(packet * chunk, (packet + 1) * chunk);
+    const start = packet * (before + chunk);
+    const length = (before + data.length).toString(16).padStart(HEAD_BYTES, "0");
+    encoder.encodeInto(length, buffer.subarray(start));
+    buffer[start + HEAD_BYTES] = DATA;
+    buffer.set(data, start + before);
+  }
+  return buffer;
 }
 
 /** The head of an answer, and then a pack in packets, or as it is. */
@@ -165,7 +193,8 @@ function streamed(
   pack: GrowingFile,
   sideBand: SideBand,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const before = sideBand === "none" ? 0 : HEAD_BYTES + CHANNEL_BYTES;
+  const chunk = CHUNK_BYTES[sideBand];
+  const buffer = new Uint8Array(Math.floor(READ_BYTES / chunk) * chunk);
   let isEnded = false;
   return new ReadableStream({
     start(controller) {
@@ -175,21 +204,16 @@ function streamed(
       });
     },
     async pull(controller) {
-      const buffer = new Uint8Array(before + CHUNK_BYTES[sideBand]);
       try {
-        const count = await pack.read(buffer.subarray(before));
+        const count = await pack.read(buffer);
         if (count === null) {
           isEnded = true;
           if (sideBand !== "none") controller.enqueue(markPacket("flush"));
           pack.close();
           return controller.close();
         }
-        if (before > 0) {
-          const length = (before + count).toString(16).padStart(HEAD_BYTES, "0");
-          new TextEncoder().encodeInto(length, buffer);
-          buffer[HEAD_BYTES] = DATA;
-        }
-        controller.enqueue(buffer.subarray(0, before + count));
+        const part = buffer.subarray(0, count);
+        controller.enqueue(sideBand === "none" ? part.slice() : framed(part, chunk));
       } catch (error) {
         isEnded = true;
         pack.close();

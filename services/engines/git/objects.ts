@@ -83,11 +83,12 @@ export function formatTree(entries: readonly TreeEntry[]): Uint8Array<ArrayBuffe
   const heads = entries.map((entry) => `${formatMode(entry)} ${entry.name}\0`);
   const length = heads.reduce((sum, head) => sum + head.length + NAME_BYTES, 0);
   const tree = new Uint8Array(length);
-  const buffer = Buffer.from(tree.buffer);
   let at = 0;
-  for (const [place, head] of heads.entries()) {
-    at += buffer.write(head, at, "latin1");
-    buffer.set(entries[place]!.object, at);
+  for (let place = 0; place < heads.length; place++) {
+    const head = heads[place]!;
+    // The runtime takes ten times as long to write a short text.
+    for (let next = 0; next < head.length; next++) tree[at++] = head.charCodeAt(next);
+    tree.set(entries[place]!.object, at);
     at += NAME_BYTES;
   }
   return tree;

@@ -10,7 +10,7 @@ import { OBJECT_KINDS, type ObjectKind } from "./objects.ts";
 const OFS_DELTA = 6;
 const REF_DELTA = 7;
 /** Bytes that are collected for one write. */
-const PIECE_BYTES = 256 * 1024;
+const PIECE_BYTES = 64 * 1024;
 export const PACK_HEADER_BYTES = 12;
 /** Most bytes of an entry's head: a size, and a name or a distance. */
 const MAX_HEAD_BYTES = 32;

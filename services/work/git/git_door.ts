@@ -1,6 +1,12 @@
 import { join } from "node:path";
-import type { AdvertisedRef, Advertisement, FetchRequest } from "../../engines/git/mod.ts";
-import type { NegotiationAnswer } from "../../engines/fossil/mod.ts";
+import {
+  type AdvertisedRef,
+  type Advertisement,
+  type FetchRequest,
+  hexOf,
+} from "../../engines/git/mod.ts";
+import { packPath } from "../../engines/fossil/front/mod.ts";
+import type { KeptFile, NegotiationAnswer, PackTime } from "../../engines/fossil/mod.ts";
 import { Unavailable } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
@@ -29,6 +35,20 @@ export interface GitDoorOptions {
   readonly reviews: Pick<ReviewStore, "roundTips">;
   readonly scheduler: Scheduler;
   readonly log: Log;
+}
+
+/** Who fetches. */
+interface FetchCall {
+  /** Whose the pack is; it counts until all is read. */
+  readonly caller: Holder;
+  readonly signal: AbortSignal;
+}
+
+/** What a client learns of its request, and the pack that it gets now; null for none. */
+export interface FetchAnswer {
+  readonly answer: NegotiationAnswer;
+  /** A short pack is in memory. */
+  readonly pack: Uint8Array | GrowingFile | null;
 }
 
 /** Answers `git clone` and `git fetch` of projects. */
@@ -104,19 +124,25 @@ export class GitDoor {
   }
 
   /**
-   * What a client and a project have in common.
+   * Answers a fetch.
    *
+   * @param call.pack when the client gets its pack
    * @throws NotFound if the client wants what is not here
+   * @throws TooMany
    */
-  negotiate(
+  async fetch(
     project: Project,
     request: FetchRequest,
-    signal: AbortSignal,
-  ): Promise<NegotiationAnswer> {
-    return this.#repositories.read(
+    { pack, ...call }: FetchCall & { readonly pack: PackTime },
+  ): Promise<FetchAnswer> {
+    const { signal } = call;
+    const asked = { request, pack };
+    const { isPackDue, short, kept, ...answer } = await this.#repositories.read(
       project,
-      (repository) => this.#ready(project, () => repository.gitNegotiation(request, { signal })),
+      (repository) => this.#ready(project, () => repository.gitFetch(asked, { signal })),
     );
+    if (!isPackDue) return { answer, pack: null };
+    return { answer, pack: short ?? await this.#pack(project, request, { ...call, kept }) };
   }
 
   /** Bytes of objects by their names; null for one that is not here. */
@@ -131,55 +157,80 @@ export class GitDoor {
     );
   }
 
-  /**
-   * The pack that a client asks for, while it is written: to a file, so that a slow client costs no
-   * memory.
-   *
-   * @param call.caller whose it is; it counts until all is read
-   * @throws TooMany
-   */
-  async pack(
+  /** The pack that is kept, or the one that is written for a client: in files, which it reads slowly. */
+  async #pack(
     project: Project,
     request: FetchRequest,
-    { caller, signal }: { readonly caller: Holder; readonly signal: AbortSignal },
+    { kept, caller, signal }: FetchCall & { readonly kept: KeptFile | null },
   ): Promise<GrowingFile> {
     const held = this.#quota.take(caller);
     const ended = new AbortController();
-    const abort = AbortSignal.any([signal, ended.signal]);
-    const { files } = this.#repositories;
-    const remove = async (folder: string) => {
-      await Deno.remove(folder, { recursive: true }).catch(() => {});
-    };
-    let folder = "";
     try {
-      folder = await Deno.makeTempDir({ dir: files.folder, prefix: ".pack-" });
-      const target = join(folder, "pack");
-      const pack = await this.#repositories.read(project, async (repository) => {
-        const kept = await repository.keptGitPack({ target, request }, { signal: abort });
-        if (kept !== null) return await GrowingFile.open(target, () => Promise.resolve(kept));
-        await Deno.create(target).then((file) => file.close());
-        const maxKept = await this.#repositories.roomForPack(project);
-        const where = { target, request, maxKept };
-        return await GrowingFile.open(
-          target,
-          (onProgress) =>
-            this.#repositories.read(
-              project,
-              (opened) => opened.gitPack(where, { signal: abort, onProgress }),
-            ),
-        );
-      });
+      const abort = AbortSignal.any([signal, ended.signal]);
+      const pack = kept !== null && await this.#openKept(project, kept) ||
+        await this.#write(project, request, abort);
       pack.closeIfStalled(this.#scheduler, STALL_MILLISECONDS);
       pack.onClosed(() => {
         held[Symbol.dispose]();
         ended.abort();
       });
-      // A file that is open can be read on.
-      pack.onWritten(() => remove(folder));
       return pack;
     } catch (error) {
       held[Symbol.dispose]();
-      if (folder !== "") await remove(folder);
+      throw error;
+    }
+  }
+
+  /** Null if another pack has taken its place. */
+  async #openKept(project: Project, { checksum, bytes }: KeptFile): Promise<GrowingFile | null> {
+    const path = packPath(this.#repositories.files.pathOf(project));
+    const file = await Deno.open(path).catch((error) => {
+      if (error instanceof Deno.errors.NotFound) return null;
+      throw error;
+    });
+    if (file === null) return null;
+    try {
+      const found = new Uint8Array(checksum.length / 2);
+      await file.seek(-found.length, Deno.SeekMode.End);
+      const end = await file.seek(0, Deno.SeekMode.Current) + found.length;
+      await file.read(found);
+      await file.seek(0, Deno.SeekMode.Start);
+      if (end === bytes && hexOf(found) === checksum) return GrowingFile.whole(file, bytes);
+      file.close();
+      return null;
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  }
+
+  /** A pack while it is written: to a file, so that a slow client costs no memory. */
+  async #write(
+    project: Project,
+    request: FetchRequest,
+    signal: AbortSignal,
+  ): Promise<GrowingFile> {
+    const { files } = this.#repositories;
+    const folder = await Deno.makeTempDir({ dir: files.folder, prefix: ".pack-" });
+    const remove = () => Deno.remove(folder, { recursive: true }).catch(() => {});
+    try {
+      const target = join(folder, "pack");
+      await Deno.create(target).then((file) => file.close());
+      const maxKept = await this.#repositories.roomForPack(project);
+      const where = { target, request, maxKept };
+      const pack = await GrowingFile.open(
+        target,
+        (onProgress) =>
+          this.#repositories.read(
+            project,
+            (repository) => repository.gitPack(where, { signal, onProgress }),
+          ),
+      );
+      // A file that is open can be read on.
+      pack.onWritten(remove);
+      return pack;
+    } catch (error) {
+      await remove();
       throw error;
     }
   }

@@ -46,6 +46,11 @@ export class GrowingFile {
     throw growing.#failure.error;
   }
 
+  /** A file that is written already, of so many bytes, and open at its start. */
+  static whole(file: Deno.FsFile, bytes: number): GrowingFile {
+    return new GrowingFile(file, () => Promise.resolve({ bytes }));
+  }
+
   /**
    * Reads bytes, as many as are there, into a buffer; null at the end.
    *

@@ -10,7 +10,13 @@ import {
 } from "../../kernel/errors.ts";
 import { Semaphore } from "../../kernel/semaphore.ts";
 import type { Caller } from "../../people/identity/mod.ts";
-import type { OpenFile, Project, ProjectRepositories, Upload } from "../projects/mod.ts";
+import type {
+  OpenFile,
+  Project,
+  ProjectRepositories,
+  Upload,
+  UploadLimits,
+} from "../projects/mod.ts";
 
 /** Objects of one caller that are received at once. */
 const BODIES = {

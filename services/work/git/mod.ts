@@ -1,5 +1,5 @@
 /** `git clone`, `fetch` and `push` of projects. README.md explains how. */
-export { GitDoor, type GitDoorOptions } from "./git_door.ts";
+export { type FetchAnswer, GitDoor, type GitDoorOptions } from "./git_door.ts";
 export {
   type GitPushCall,
   GitPushes,

@@ -115,7 +115,7 @@ const ENDINGS = ["", "-wal", "-shm", "-journal"];
 
 /** Temporary folders of uploads, exports, archives, downloads and packs. */
 const LEFT_FOLDER = /^\.(?:upload|export|archive|download|pack)-/;
-const LEFT_DRAFT = /\.import(?:-draft|\.objects)?(?:-wal|-shm|-journal)?$/;
+const LEFT_DRAFT = /\.import(?:-draft|\.objects|\.pack|\.pack-next)?(?:-wal|-shm|-journal)?$/;
 
 /**
  * The repository files of projects: `SLUG.fossil` in one folder. Removed files go to its subfolder
@@ -249,7 +249,9 @@ export class RepositoryFiles {
           await removeFiles(path);
           await renameSynced(draft, path);
           // What is not there is made anew.
-          await Deno.rename(companionPath(draft), companionPath(path)).catch(() => {});
+          for (const derivedPath of [companionPath, packPath]) {
+            await Deno.rename(derivedPath(draft), derivedPath(path)).catch(() => {});
+          }
         }));
       return report;
     } finally {

@@ -7,8 +7,10 @@ export {
   companionPath,
   GitCompanion,
   type GitSignature,
+  type KeptFile,
   type NegotiationAnswer,
   type PackReport,
+  type PackTime,
 } from "./door/mod.ts";
 export {
   type FetchedPack,

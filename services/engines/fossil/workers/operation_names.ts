@@ -56,8 +56,7 @@ export const READ_NAMES = [
   "previewMerge",
   "previewPick",
   "gitRefs",
-  "gitNegotiation",
-  "keptGitPack",
+  "gitFetch",
   "gitSizes",
   "gitHaves",
   "gitCommits",
@@ -125,7 +124,7 @@ export const READS: ReadonlySet<string> = new Set(READ_NAMES);
 
 /** What can be made once more, though nobody knows how far it came: it only reads, or fills a cache. */
 export const REPEATABLE: ReadonlySet<string> = new Set<OperationName>([
-  ...READ_NAMES.filter((name) => name !== "keptGitPack"),
+  ...READ_NAMES,
   "updateIndex",
   "search",
   "searchEach",

@@ -149,16 +149,16 @@ import {
 } from "../write/mod.ts";
 import type { FetchRequest } from "../../git/mod.ts";
 import {
-  answerNegotiation,
+  answerFetch,
   commitsOf,
   havesOf,
   type PackReport,
   type PackTarget,
+  type PackTime,
   prepareClones,
   readGitRefs,
   signaturesOf,
   sizesOf,
-  takeKeptPack,
   writeFetched,
 } from "../git/door/mod.ts";
 import type { Context } from "./context.ts";
@@ -262,11 +262,11 @@ export const READS = {
   previewPick: ({ repository }: Context, sides: PickSides) => previewPick(repository, sides),
   /** The references that Git sees; null if the objects must be updated first. */
   gitRefs: ({ withCompanion }: Context) => withCompanion(readGitRefs),
-  gitNegotiation: ({ withCompanion }: Context, request: FetchRequest) =>
-    withCompanion((companion) => answerNegotiation(companion, request)),
-  /** Makes the pack that is kept the file `target`, if that is what a client wants; else null. */
-  keptGitPack: ({ withCompanion }: Context, where: Omit<PackTarget, "maxKept">) =>
-    withCompanion((companion) => takeKeptPack(companion, where)),
+  /** What a client of Git lacks, and how it gets it; null if the objects must be updated first. */
+  gitFetch: (
+    { withCompanion }: Context,
+    asked: { readonly request: FetchRequest; readonly pack: PackTime },
+  ) => withCompanion((companion) => answerFetch(companion, asked)),
   gitSizes: ({ withCompanion }: Context, names: readonly string[]) =>
     withCompanion((companion) => sizesOf(companion, names)),
   /** Commits to tell another server of; null if the objects must be updated first. */

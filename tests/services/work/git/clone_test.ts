@@ -4,6 +4,7 @@ import { EVERYTHING, type FetchRequest } from "../../../../services/engines/git/
 import { GUEST } from "../../../../services/people/identity/mod.ts";
 import { peer } from "../../../support/peers.ts";
 import { commitFiles } from "../../../support/projects.ts";
+import { GrowingFile } from "../../../../services/work/git/mod.ts";
 import { type GitTest, withGit } from "../../../support/git_door.ts";
 
 /** A test that needs `git`. */
@@ -124,15 +125,20 @@ gitTest("tags and branches are references", async (test) => {
 });
 
 gitTest("clones after the first one share a pack, which grows with the project", async (test) => {
-  await commitFiles(test, { "a.txt": "one\n".repeat(100), "b.txt": "b\n" });
+  await commitFiles(test, { "a.txt": "one\n".repeat(100), "b.txt": "b\n", noise: noise(2) });
   const first = await test.clone();
+  const { files } = test.api.services.hosting.repositories;
+  const pack = files.pathOf(test.project).replace(/fossil$/, "pack");
+  const kept = await Deno.readFile(pack);
   const second = await test.clone();
+  assert.deepEqual(await Deno.readFile(pack), kept);
   assert.equal(await second.refs(), await first.refs());
   await commitFiles(test, { "a.txt": "one\n".repeat(99) + "two\n", "c/d.txt": "d\n" });
   await commitFiles(test, { "a.txt": "one\n".repeat(100) });
   const third = await test.clone();
   const fourth = await test.clone();
   assert.equal(await fourth.refs(), await third.refs());
+  assert.notDeepEqual(await Deno.readFile(pack), kept);
   assert.equal((await fourth.log()).length, 4);
   assert.equal((await test.clone("--single-branch")).folder !== "", true);
   await first.git("fetch", "--quiet");
@@ -250,19 +256,27 @@ Deno.test({
   ...peer("git"),
   fn: () =>
     withGit(async (test) => {
-      const noise = crypto.getRandomValues(new Uint8Array(60_000));
-      await commitFiles(test, { noise });
+      await commitFiles(test, { noise: noise(2) });
       await test.clone();
       const { files } = test.api.services.hosting.repositories;
       const pack = files.pathOf(test.project).replace(/fossil$/, "pack");
       await assert.rejects(Deno.stat(pack), Deno.errors.NotFound);
       const clone = await test.clone();
       assert.equal((await clone.log()).length, 2);
-    }, { config: { limits: { project_bytes: 320_000 } } }),
+    }, { config: { limits: { project_bytes: 420_000 } } }),
 });
 
+/** So many times 60,000 bytes that cannot be compressed. */
+function noise(times: number): Uint8Array {
+  const bytes = new Uint8Array(times * 60_000);
+  for (let at = 0; at < bytes.length; at += 60_000) {
+    crypto.getRandomValues(bytes.subarray(at, at + 60_000));
+  }
+  return bytes;
+}
+
 gitTest("a client that reads nothing loses its pack, and its place", async (test) => {
-  await commitFiles(test, { "a.txt": "a\n" });
+  await commitFiles(test, { noise: noise(4) });
   const { api, project } = test;
   const { git } = api.services.hosting;
   const { refs } = await git.refs(project);
@@ -282,7 +296,8 @@ gitTest("a client that reads nothing loses its pack, and its place", async (test
   };
   const caller = { principal: GUEST, address: "192.0.2.1" };
   const signal = new AbortController().signal;
-  const pack = await git.pack(project, request, { caller, signal });
+  const { pack } = await git.fetch(project, request, { caller, signal, pack: "now" });
+  assert.ok(pack instanceof GrowingFile);
   let isClosed = false;
   pack.onClosed(() => isClosed = true);
   assert.ok((await pack.read(new Uint8Array(10))) === 10);

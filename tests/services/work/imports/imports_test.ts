@@ -1,5 +1,6 @@
 /** Projects that are filled from a Git server: `git http-backend` is the peer. */
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import type { ImportView } from "../../../../services/work/imports/mod.ts";
 import { commit, inline, ODD_ZONES, PLAIN, streamOf } from "../../../support/odd_history.ts";
 import { type GitTest, withGit } from "../../../support/git_door.ts";
@@ -67,6 +68,24 @@ for (const knowsVersions of [true, false]) {
       assert.equal((await mirror.git("symbolic-ref", "HEAD")).trim(), "refs/heads/side");
     }));
 }
+
+test("clones after an import get the pack that was fetched", () =>
+  withUpstream(async ({ start, ended, upstream, client, url, api, project }) => {
+    const sent: Buffer[] = [];
+    upstream.change = (content) => {
+      sent.push(Buffer.from(content));
+      return content;
+    };
+    await start();
+    assert.equal((await ended()).state, "done");
+    const { files } = api.services.hosting.repositories;
+    const pack = await Deno.readFile(files.pathOf(project).replace(/fossil$/, "pack"));
+    // Git sends the last byte alone, once it knows that all is well.
+    const checksum = Buffer.from(pack.slice(-20, -1));
+    assert.ok(sent.some((content) => content.includes(checksum)));
+    const mirror = await client.clone(url, "--mirror");
+    assert.equal((await mirror.refs()).trim(), await upstream.refs());
+  }));
 
 test("an import needs the right password, which is kept nowhere", () =>
   withUpstream(async ({ start, ended, upstream, api }) => {

@@ -69,9 +69,11 @@ export class GitCompanion implements Disposable {
    * current now. What takes long is left to `update`.
    */
   updateIfShort(): boolean {
-    const isLong = this.reader.read(() => this.#updater().takesLong());
-    if (!isLong) this.update();
-    return !isLong;
+    return this.reader.read(() => {
+      if (!this.#known.isCurrent && this.#updater().takesLong()) return false;
+      this.#update();
+      return true;
+    });
   }
 
   /**
@@ -141,13 +143,20 @@ export class GitCompanion implements Disposable {
     this.close();
   }
 
+  /** What is known until somebody writes to the repository. */
+  get #known(): { isCurrent: boolean } {
+    return this.reader.cached(
+      this.#currentKey,
+      () => ({ value: { isCurrent: false }, bytes: 100 }),
+    );
+  }
+
   #update(): void {
-    // Once is enough until somebody writes to the repository.
-    this.reader.cached(this.#currentKey, () => {
-      this.#load();
-      if (!this.#updater().isCurrent()) this.#write();
-      return { value: true, bytes: 100 };
-    });
+    const known = this.#known;
+    if (known.isCurrent) return;
+    this.#load();
+    if (!this.#updater().isCurrent()) this.#write();
+    known.isCurrent = true;
   }
 
   #write(): void {

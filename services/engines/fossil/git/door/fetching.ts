@@ -13,8 +13,11 @@ import { COMMIT_PROPERTY } from "../headers.ts";
 import type { GitCompanion } from "./companion.ts";
 import {
   contentsOf,
+  countMarks,
   dropPack,
   keepPack,
+  type KeptFile,
+  type KeptPack,
   loadKeptPack,
   type PackReport,
   planBeyond,
@@ -27,6 +30,7 @@ import {
 } from "./negotiation.ts";
 import { writePack } from "./packing.ts";
 import { planCommits, planPack } from "./plan.ts";
+import { writeShortPack } from "./short_pack.ts";
 import { KIND } from "./schema.ts";
 
 /** The references that Git sees, with what is new; null if that takes long to find out. */
@@ -118,14 +122,44 @@ function signatureOfRow(
   });
 }
 
-/** What a client and the repository have in common; null if an update must come first. */
-export function answerNegotiation(
+/** When a client gets its pack: now, once enough is common, or with a later request. */
+export type PackTime = "now" | "if ready" | "later";
+
+/** What a client learns of its request; and the pack that it gets now, if that is at hand. */
+export interface FetchAnswer extends NegotiationAnswer {
+  /** Whether it gets its pack now. */
+  readonly isPackDue: boolean;
+  /** The pack, if it is short. */
+  readonly short: Uint8Array | null;
+  /** The pack that is kept, if that is what the client asks for, and little more. */
+  readonly kept: KeptFile | null;
+}
+
+/**
+ * Answers a request; null if an update must come first.
+ *
+ * @throws {FossilError} see {@linkcode negotiate}
+ */
+export function answerFetch(
   companion: GitCompanion,
-  request: FetchRequest,
-): NegotiationAnswer | null {
-  return companion.reader.read(() =>
-    companion.updateIfShort() ? describeNegotiation(companion, negotiate(companion, request)) : null
-  );
+  { request, pack }: { readonly request: FetchRequest; readonly pack: PackTime },
+): FetchAnswer | null {
+  return companion.reader.read(() => {
+    if (!companion.updateIfShort()) return null;
+    const negotiation = negotiate(companion, request);
+    const answer = describeNegotiation(companion, negotiation);
+    const isPackDue = pack === "now" || (pack === "if ready" && answer.isReady);
+    const kept = isPackDue ? keptPackFor(companion, negotiation, request) : null;
+    const short = isPackDue && kept === null
+      ? writeShortPack(companion, negotiation, { ...request, isThin: isThin(request) })
+      : null;
+    return { ...answer, isPackDue, short, kept };
+  });
+}
+
+/** Whether deltas may have bases that only the client has: one that filters may lack them. */
+function isThin(request: FetchRequest): boolean {
+  return request.isThin && isUnfiltered(request);
 }
 
 /** Where the pack for a client goes. */
@@ -140,32 +174,30 @@ export interface PackTarget {
 /** The share of a kept pack that a client must want to get all of it. */
 const MOST = 0.75;
 
-/**
- * Makes the kept pack the target, if that is what a client asks for, and little more; else null.
- *
- * @throws {FossilError} see {@linkcode negotiate}
- */
-export function takeKeptPack(
+/** The kept pack, if that is what a client asks for, and little more; else null. */
+function keptPackFor(
   companion: GitCompanion,
-  { request, target }: Omit<PackTarget, "maxKept">,
-): PackReport | null {
-  return companion.reader.read(() => {
-    companion.update();
-    const negotiation = negotiate(companion, request);
-    if (!isClone(request, negotiation)) return null;
-    const kept = loadKeptPack(companion);
-    if (kept === null) return null;
-    const { commits, tags } = planCommits(companion, negotiation, request);
-    const known = new Set(kept.tags);
-    const { trees, files } = negotiation.wanted;
-    const isThere = commits.every((id) => kept.commits[id] === 1) &&
-      tags.every((tag) => known.has(tag)) &&
-      trees.every((id) => kept.trees[id] === 1) && files.every((rid) => kept.files[rid] === 1);
-    const most = kept.commits.reduce((sum, mark) => sum + mark, 0) * MOST;
-    if (!isThere || commits.length < most) return null;
-    Deno.linkSync(kept.path, target);
-    return { bytes: kept.bytes, objects: kept.objects };
-  });
+  negotiation: Negotiation,
+  request: FetchRequest,
+): KeptFile | null {
+  if (!isClone(request, negotiation)) return null;
+  const kept = loadKeptPack(companion);
+  return kept !== null && isNearly(companion, negotiation, { kept, request }) ? kept.file : null;
+}
+
+/** Whether a kept pack has all that a client wants, and little more. */
+function isNearly(
+  companion: GitCompanion,
+  negotiation: Negotiation,
+  { kept, request }: { readonly kept: KeptPack; readonly request: FetchRequest },
+): boolean {
+  const { commits, tags } = planCommits(companion, negotiation, request);
+  const known = new Set(kept.tags);
+  const { trees, files } = negotiation.wanted;
+  const isThere = commits.every((id) => kept.commits[id] === 1) &&
+    tags.every((tag) => known.has(tag)) &&
+    trees.every((id) => kept.trees[id] === 1) && files.every((rid) => kept.files[rid] === 1);
+  return isThere && commits.length >= countMarks(kept.commits) * MOST;
 }
 
 /**
@@ -188,8 +220,7 @@ export function writeFetched(
     const beyond = kept && planBeyond(plan, kept);
     const report = toFile(target, progress, (sink) =>
       writePack(companion, beyond ?? plan, {
-        // A client that filters lacks objects of commits that it has.
-        isThin: request.isThin && isUnfiltered(request),
+        isThin: isThin(request),
         takesOffsets: request.takesOffsets,
         kept: beyond && kept,
       }, sink));
@@ -213,7 +244,9 @@ export function prepareClones(
 ): void {
   companion.update();
   const { refs } = companion.advertisement();
-  if (refs.length === 0 || loadKeptPack(companion) !== null) return;
+  const kept = loadKeptPack(companion);
+  if (kept !== null && kept.bytes > maxKept) dropPack(companion);
+  else if (kept !== null || refs.length === 0) return;
   const temporary = Deno.makeTempDirSync({ dir: folder, prefix: ".pack-" });
   try {
     const request = cloneOf(refs.map(({ object }) => object));

@@ -2,10 +2,12 @@
  * The pack of the last clone, kept beside the repository: most clones get it as it is. When there is more,
  * the new objects are put behind it.
  */
+import { Buffer } from "node:buffer";
 import { deflateSync, inflateSync } from "node:zlib";
-import { PACK_HEADER_BYTES } from "../../../git/mod.ts";
+import { hexOf, PACK_HEADER_BYTES } from "../../../git/mod.ts";
 import type { GitCompanion } from "./companion.ts";
 import type { PackPlan } from "./plan.ts";
+import { marked, namesIn } from "./rows.ts";
 import { packRows, unpackRows } from "./schema.ts";
 
 /** Bytes of the checksum at a pack's end. */
@@ -27,9 +29,17 @@ export interface PackContents {
   readonly tags: readonly number[];
 }
 
+/** The file of a pack that was kept. */
+export interface KeptFile {
+  /** The pack's checksum, in hexadecimal digits: another pack may take its place at any time. */
+  readonly checksum: string;
+  readonly bytes: number;
+}
+
 /** A pack that was kept. */
 export interface KeptPack extends PackContents, PackReport {
   readonly path: string;
+  readonly file: KeptFile;
 }
 
 /** The pack that is kept; null if there is none. */
@@ -40,6 +50,7 @@ export function loadKeptPack({ db, packPath: path }: GitCompanion): KeptPack | n
   if (row === undefined || !hasChecksum(path, row)) return null;
   return {
     path,
+    file: { checksum: hexOf(row.checksum), bytes: row.bytes },
     objects: row.objects,
     bytes: row.bytes,
     commits: inflateSync(row.commits),
@@ -99,6 +110,52 @@ export function keepPack(
   );
 }
 
+/**
+ * Keeps a pack that was fetched, with which an empty repository was filled, if it has just what the
+ * companion has.
+ *
+ * @param source the file of the pack
+ * @param names of all objects in it, in their order
+ */
+export function keepFetched(
+  companion: GitCompanion,
+  source: string,
+  names: Iterable<Uint8Array>,
+): void {
+  const { db, graph } = companion;
+  const { size: bytes, objects } = headOf(source);
+  let count = 0;
+  const known = namesIn(db)[Symbol.iterator]();
+  for (const name of names) {
+    const { value, done } = known.next();
+    if (done === true || Buffer.compare(value, name) !== 0) return;
+    count++;
+  }
+  if (count !== objects || known.next().done !== true) return;
+  const rows = (table: string) => {
+    const marks = new Uint8Array(
+      (db.value<number | null>(`SELECT max(rowid) FROM ${table}`) ?? 0) + 1,
+    );
+    for (const { id } of db.rows<{ id: number }>(`SELECT rowid AS id FROM ${table}`)) marks[id] = 1;
+    return marks;
+  };
+  keepPack(companion, source, {
+    bytes,
+    objects,
+    commits: graph.marks().fill(1, 1),
+    trees: rows("tree"),
+    files: rows("file"),
+    tags: [...marked(rows("tag"))],
+  });
+}
+
+/** The length of a pack in a file, and how many objects it says that it has. */
+function headOf(path: string): { readonly size: number; readonly objects: number } {
+  using file = Deno.openSync(path);
+  const head = readAt(file, 0, PACK_HEADER_BYTES);
+  return { size: file.statSync().size, objects: new DataView(head.buffer).getUint32(8) };
+}
+
 /** Removes the pack that is kept. */
 export function dropPack({ db, packPath }: GitCompanion): void {
   db.run("DELETE FROM kept");
@@ -127,10 +184,9 @@ export function* entriesOf({ path, bytes }: KeptPack): Generator<Uint8Array> {
 export function planBeyond(plan: PackPlan, kept: PackContents): PackPlan | null {
   const { commits, tags, trees, files } = plan;
   const isWithin = (id: number) => kept.commits[id] === 1;
-  const keptCommits = kept.commits.reduce((sum, mark) => sum + mark, 0);
   const common = commits.filter(isWithin).length;
   const known = new Set(tags);
-  if (common < keptCommits || kept.tags.some((tag) => !known.has(tag))) return null;
+  if (common < countMarks(kept.commits) || kept.tags.some((tag) => !known.has(tag))) return null;
   const keptTags = new Set(kept.tags);
   const [moreTrees, treeCount] = without(trees, kept.trees);
   const [moreFiles, fileCount] = without(files, kept.files);
@@ -145,15 +201,17 @@ export function planBeyond(plan: PackPlan, kept: PackContents): PackPlan | null 
   };
 }
 
+/** How many marks there are. */
+export function countMarks(marks: Uint8Array): number {
+  let count = 0;
+  for (let row = 0; row < marks.length; row++) count += marks[row]!;
+  return count;
+}
+
 /** Marks that others lack, and how many they are. */
 function without(marks: Uint8Array, others: Uint8Array): [Uint8Array, number] {
-  let count = 0;
-  const left = marks.map((mark, place) => {
-    const isLeft = mark === 1 && others[place] !== 1;
-    if (isLeft) count++;
-    return isLeft ? 1 : 0;
-  });
-  return [left, count];
+  const left = marks.map((mark, place) => mark === 1 && others[place] !== 1 ? 1 : 0);
+  return [left, countMarks(left)];
 }
 
 /** What a plan has. */

@@ -1,6 +1,5 @@
 /** Adds to a companion what tags name that is no check-in. */
-import { deflateSync } from "node:zlib";
-import { GitError, MODE, nameOfObject, parseTree } from "../../../git/mod.ts";
+import { compressed, GitError, MODE, nameOfObject, parseTree } from "../../../git/mod.ts";
 import { MAX_TREE_FILES } from "../../artifact/mod.ts";
 import type { Database } from "../../content/mod.ts";
 import type { Repository } from "../../repository.ts";
@@ -57,7 +56,7 @@ export function addTag(db: Database, { name, content }: GitObject, target: Uint8
     name,
     target,
     content.length,
-    deflateSync(content),
+    compressed(content),
   );
   db.run("INSERT OR IGNORE INTO object VALUES(?,?,?)", name, KIND.tag, id);
 }

@@ -1,6 +1,11 @@
 /** Writes a pack: most of its objects are copied as they are stored. */
-import { deflateSync } from "node:zlib";
-import { DeltaWriter, type EntryForm, PackWriter } from "../../../git/mod.ts";
+import {
+  compressed,
+  compressedDelta,
+  DeltaWriter,
+  type EntryForm,
+  PackWriter,
+} from "../../../git/mod.ts";
 import { MAX_ARTIFACT_BYTES, readDelta, unpackBlob } from "../../codec/mod.ts";
 import type { Database } from "../../content/mod.ts";
 import { unwrapped } from "../wrapped.ts";
@@ -14,9 +19,6 @@ import type { TreeRow } from "./trees.ts";
 const LENGTH_BYTES = 4;
 /** About so many bytes of files are read at once, or one file. */
 const BATCH_BYTES = 4 * 1024 * 1024;
-/** Little memory to compress with: most deltas of files are short, and it must be made for each. */
-const SHORT = { level: 1, windowBits: 10, memLevel: 3, chunkSize: 1024 };
-const SHORT_BYTES = 1024;
 
 /** What a pack may use of the protocol. */
 export interface PackOptions {
@@ -60,6 +62,12 @@ interface FileRow {
   readonly size: number;
 }
 
+/** A file as it is stored: a delta, or whole. */
+interface StoredFile {
+  readonly rid: number;
+  readonly content: Uint8Array;
+}
+
 class Packer {
   readonly #companion: GitCompanion;
   readonly #plan: PackPlan;
@@ -70,6 +78,8 @@ class Packer {
   readonly #fileOffsets: Float64Array;
   /** What each file is stored as a delta of; 0 for none. */
   readonly #sources: Uint32Array;
+  /** Marks of the files that are stored in another form than Git has. */
+  readonly #isWrapped: Uint8Array;
 
   constructor(
     companion: GitCompanion,
@@ -86,6 +96,7 @@ class Packer {
     this.#treeOffsets = new Float64Array(job.plan.trees.length);
     this.#fileOffsets = new Float64Array(job.plan.files.length);
     this.#sources = new Uint32Array(job.plan.files.length);
+    this.#isWrapped = new Uint8Array(job.plan.files.length);
   }
 
   write(): number {
@@ -125,7 +136,7 @@ class Packer {
       return this.#pack.entry(form ?? { kind: "tree" }, row.stored, row.data);
     }
     const content = trees.contentOf(row.id);
-    this.#pack.entry({ kind: "tree" }, content.length, deflateSync(content));
+    this.#pack.entry({ kind: "tree" }, content.length, compressed(content));
   }
 
   /**
@@ -166,10 +177,20 @@ class Packer {
     const select = "SELECT rid, name, origin, size FROM file WHERE rid IN (?)";
     const files = new Map<number, FileRow>();
     for (const row of rowsOf<FileRow>(this.#companion.db, select, wanted)) files.set(row.rid, row);
+    const sizes = rowsOf<Pick<FileRow, "rid" | "size">>(
+      this.#repository,
+      "SELECT rid, size FROM blob WHERE rid IN (?)",
+      wanted,
+    );
+    for (const { rid, size } of sizes) {
+      if (files.get(rid)?.size !== size) this.#isWrapped[rid] = 1;
+    }
     for (const part of this.#parts(rids, files)) {
       const select = "SELECT rid, content FROM blob WHERE rid IN (?)";
-      const rows = rowsOf<{ rid: number; content: Uint8Array }>(this.#repository, select, part);
-      const contents = new Map([...rows].map(({ rid, content }) => [rid, content]));
+      const contents = new Map<number, Uint8Array>();
+      for (const { rid, content } of rowsOf<StoredFile>(this.#repository, select, part)) {
+        contents.set(rid, content);
+      }
       for (const rid of part) this.#writeFile(files.get(rid)!, contents.get(rid)!, files);
     }
   }
@@ -199,9 +220,9 @@ class Packer {
     const source = this.#sources[rid]!;
     this.#fileOffsets[rid] = this.#pack.offset;
     const { store } = this.#companion.reader.repository;
-    if (store.sizeOf(rid) !== size) {
+    if (this.#isWrapped[rid] === 1) {
       const content = unwrapped(store.require(rid));
-      return this.#pack.entry({ kind: "blob" }, size, deflateSync(content));
+      return this.#pack.entry({ kind: "blob" }, size, compressed(content));
     }
     if (source === 0) {
       // The stored stream is what a pack has.
@@ -213,15 +234,14 @@ class Packer {
     const isHad = kept?.files[source] === 1 ||
       (isThin && before !== undefined && this.#plan.had[before.origin] === 1);
     const isBase = offset > 0 || isHad;
-    if (before === undefined || !isBase || store.sizeOf(source) !== before.size) {
-      return this.#pack.entry({ kind: "blob" }, size, deflateSync(store.require(rid)));
+    if (before === undefined || !isBase || this.#isWrapped[source] === 1) {
+      return this.#pack.entry({ kind: "blob" }, size, compressed(store.require(rid)));
     }
     const delta = convertDelta(unpackBlob(stored), { base: before.size, result: size });
     const form = offset > 0 && this.#options.takesOffsets
       ? { baseOffset: offset }
       : { baseName: before.name };
-    const how = delta.length <= SHORT_BYTES ? SHORT : { level: 1 };
-    this.#pack.entry(form, delta.length, deflateSync(delta, how));
+    this.#pack.entry(form, delta.length, compressedDelta(delta));
   }
 
   get #repository(): Database {

@@ -2,7 +2,7 @@
 import { hexOf, MODE, type ObjectFilter } from "../../../git/mod.ts";
 import type { GitCompanion } from "./companion.ts";
 import type { Negotiation } from "./negotiation.ts";
-import { KIND, unpackRows } from "./schema.ts";
+import { unpackRows } from "./schema.ts";
 
 /** The objects of a pack. */
 export interface PackPlan {
@@ -25,12 +25,18 @@ export interface PackWishes {
   readonly includesTags: boolean;
 }
 
-/** The commits and tags for a client; marks of those that it has, and of those that it gets too. */
+/** The commits and tags of a pack. */
+export interface PlannedCommits extends Pick<PackPlan, "commits" | "tags" | "had"> {
+  /** Marks of the commits that the client gets, and some that it has. */
+  readonly sent: Uint8Array;
+}
+
+/** The commits and tags for a client. */
 export function planCommits(
   companion: GitCompanion,
   { wanted, common, shallows }: Negotiation,
   wishes: Pick<PackWishes, "includesTags">,
-): Pick<PackPlan, "commits" | "tags" | "had"> & { readonly sent: Uint8Array } {
+): PlannedCommits {
   const { graph } = companion;
   const had = graph.marks();
   for (const id of common) had[id] = 1;
@@ -47,7 +53,7 @@ export function planCommits(
   }
   const tags = new Set(wanted.tags);
   if (wishes.includesTags) {
-    for (const id of tagsOf(companion, (commit) => sent[commit] === 1)) tags.add(id);
+    for (const id of tagsOf(companion, commits)) tags.add(id);
   }
   return { commits, tags: [...tags], had, sent };
 }
@@ -57,8 +63,8 @@ export function planPack(
   companion: GitCompanion,
   negotiation: Negotiation,
   wishes: PackWishes,
+  { sent, ...planned } = planCommits(companion, negotiation, wishes),
 ): PackPlan {
-  const { sent, ...planned } = planCommits(companion, negotiation, wishes);
   const { commits, had } = planned;
   const selection = new Selection(companion, { sent, had, filter: wishes.filter });
   for (const id of commits) {
@@ -70,14 +76,17 @@ export function planPack(
   return { ...planned, ...selection.finish() };
 }
 
-/** Rows of the tags that references name, and of those that these name, if their commits are sent. */
-function tagsOf({ db }: GitCompanion, isSent: (commit: number) => boolean): number[] {
-  return db.rows<{ id: number; commit: number }>(
-    `WITH RECURSIVE named(id, target, peeled) AS (
-       SELECT tag.id, target, peeled FROM ref JOIN tag ON tag.name=ref.object
-       UNION SELECT tag.id, tag.target, peeled FROM named JOIN tag ON tag.name=named.target)
-     SELECT id, place AS "commit" FROM named JOIN object ON name=peeled AND kind=${KIND.commit}`,
-  ).filter(({ commit }) => isSent(commit)).map(({ id }) => id);
+/** Rows of the tags of commits that references name, and of those that these name. */
+function tagsOf({ db }: GitCompanion, commits: readonly number[]): number[] {
+  return db.rows<{ id: number }>(
+    `WITH RECURSIVE named(id, target) AS (
+       SELECT tag.id, target FROM ref CROSS JOIN tag ON tag.name=ref.object
+         WHERE peeled IN (
+           SELECT name FROM revision WHERE id IN (SELECT value FROM json_each(?)))
+       UNION SELECT tag.id, tag.target FROM named CROSS JOIN tag ON tag.name=named.target)
+     SELECT id FROM named`,
+    JSON.stringify(commits),
+  ).map(({ id }) => id);
 }
 
 /** Collects trees and files. */

@@ -14,6 +14,16 @@ export function* rowsOf<Row>(
   for (const batch of batches(keys)) yield* db.rows<Row>(sql, JSON.stringify(batch));
 }
 
+/** The names of all objects of a companion or a draft, in their order. */
+export function* namesIn(db: Database): Generator<Uint8Array> {
+  const select = "SELECT name FROM object WHERE name>? ORDER BY name LIMIT 1000";
+  for (let last: Uint8Array | undefined = new Uint8Array(0); last !== undefined;) {
+    const names: Uint8Array[] = db.rows<{ name: Uint8Array }>(select, last).map(({ name }) => name);
+    yield* names;
+    last = names.at(-1);
+  }
+}
+
 /** Keys in lists of at most {@link ROWS}. */
 export function* batches(keys: Iterable<number>): Generator<number[]> {
   let batch: number[] = [];

@@ -1,10 +1,12 @@
 /** The trees of a companion: made from those of the parents, and stored as deltas of them. */
 import { Buffer } from "node:buffer";
-import { deflateSync, inflateSync } from "node:zlib";
+import { inflateSync } from "node:zlib";
 import { BoundedMap } from "../../../../kernel/bounded_map.ts";
 import {
   applyDelta,
   compareEntries,
+  compressed,
+  compressedDelta,
   DeltaWriter,
   formatTree,
   MODE,
@@ -40,6 +42,8 @@ export interface PathChange {
 export interface StoredTree {
   readonly id: number;
   readonly name: Uint8Array;
+  /** How many deltas there are to the whole tree that it is made from. */
+  readonly depth: number;
   readonly entries: readonly TreeEntry[];
 }
 
@@ -52,11 +56,12 @@ export interface TreeRow {
   /** 0 for a whole tree. */
   readonly base: number;
   /** Bytes of the tree or delta, before it is compressed. */
+  readonly depth: number;
   readonly stored: number;
   readonly data: Uint8Array;
 }
 
-const SELECT = "SELECT id, name, origin, size, base, stored, data FROM tree";
+const SELECT = "SELECT id, name, origin, size, base, depth, stored, data FROM tree";
 
 /** Makes and reads trees. */
 export class TreeStore {
@@ -80,8 +85,8 @@ export class TreeStore {
   get(id: number): StoredTree {
     const known = this.#kept.get(id);
     if (known !== undefined) return known;
-    const { name } = this.row(id);
-    const tree = { id, name, entries: parseTree(this.contentOf(id)) };
+    const { name, depth } = this.row(id);
+    const tree = { id, name, depth, entries: parseTree(this.contentOf(id)) };
     this.#kept.set(id, tree);
     return tree;
   }
@@ -115,7 +120,7 @@ export class TreeStore {
   }
 
   /**
-   * The tree that a commit has: that of its first parent with changes. Needs a transaction.
+   * The row of the tree that a commit has: that of its first parent with changes. Needs a transaction.
    *
    * @param root row of the parent's tree; 0 for none
    * @param origin row of the commit
@@ -150,10 +155,15 @@ export class TreeStore {
     const content = formatTree(entries);
     const name = nameOfObject("tree", content);
     const found = this.find(name);
-    const id = found !== 0 ? found : this.#insert({ name, content, entries, base, origin });
-    const tree = { id, name, entries };
-    this.#kept.set(id, tree);
+    const tree = found === 0
+      ? this.#insert({ name, content, entries, base, origin })
+      : { id: found, name, depth: this.#depthOf(found), entries };
+    this.#kept.set(tree.id, tree);
     return tree;
+  }
+
+  #depthOf(id: number): number {
+    return this.#db.value<number>("SELECT depth FROM tree WHERE id=?", id)!;
   }
 
   #insert({ name, content, entries, base, origin }: {
@@ -162,25 +172,24 @@ export class TreeStore {
     readonly entries: readonly TreeEntry[];
     readonly base: StoredTree | null;
     readonly origin: number;
-  }): number {
-    const before = base === null
-      ? 0
-      : 1 + (this.#db.value<number>("SELECT depth FROM tree WHERE id=?", base.id) ?? MAX_DEPTH);
+  }): StoredTree {
+    const before = base === null ? 0 : base.depth + 1;
     const delta = base === null || before > MAX_DEPTH ? null : treeDelta(base.entries, entries);
     const isDelta = delta !== null && delta.length < content.length * WORTHWHILE;
     const stored = isDelta ? delta : content;
+    const depth = isDelta ? before : 0;
     const id = this.#db.insert(
       "INSERT INTO tree(name,origin,size,base,depth,stored,data) VALUES(?,?,?,?,?,?,?)",
       name,
       origin,
       content.length,
       isDelta ? base!.id : 0,
-      isDelta ? before : 0,
+      depth,
       stored.length,
-      deflateSync(stored),
+      isDelta ? compressedDelta(stored) : compressed(stored),
     );
     this.#db.run("INSERT INTO object VALUES(?,?,?)", name, KIND.tree, id);
-    return id;
+    return { id, name, depth, entries };
   }
 
   /**

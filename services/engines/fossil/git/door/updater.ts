@@ -1,5 +1,4 @@
-import { deflateSync } from "node:zlib";
-import { bytesOfName, hexOf, MODE, nameOfObject } from "../../../git/mod.ts";
+import { bytesOfName, compressed, hexOf, MODE, nameOfObject } from "../../../git/mod.ts";
 import type { FileMode, Manifest } from "../../artifact/mod.ts";
 import { DANGLING, type Database, TAG, walkArtifacts } from "../../content/mod.ts";
 import { filesOf, hiddenDeletions } from "../../crosslink/mod.ts";
@@ -296,7 +295,7 @@ export class CompanionUpdater {
       date,
       tree,
       content.length,
-      deflateSync(content),
+      compressed(content),
       packRows(touched),
       packRows(blobs),
     );

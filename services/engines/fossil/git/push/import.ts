@@ -5,10 +5,11 @@ import { FossilError } from "../../error.ts";
 import { Reader } from "../../read/mod.ts";
 import type { Repository } from "../../repository.ts";
 import type { PushRules } from "../../sync/judgement.ts";
-import { GitCompanion } from "../door/mod.ts";
+import { GitCompanion, keepFetched, namesIn } from "../door/mod.ts";
 import { GarbageCollector } from "../import.ts";
 import { NoticeLog } from "../notices.ts";
 import type { GitNotices } from "../types.ts";
+import { Draft } from "./draft.ts";
 import { receivePush } from "./receive.ts";
 import { unpackPush } from "./unpack.ts";
 
@@ -84,11 +85,18 @@ export function importPack(
   if (report.receipt === null && refused !== undefined) {
     throw new FossilError("invalid", `${refused.ref} cannot be kept: ${refused.refusal}`);
   }
+  keepPack(companion, source, draft);
   const notices = new NoticeLog();
   for (const { ref, refusal } of report.refs) {
     if (refusal !== null) notices.add("ref", ref, `It was left out: ${refusal}`);
   }
   return { checkins, notices: notices.report() };
+}
+
+/** Keeps what was fetched for clones, which saves them the work of packing the same anew. */
+function keepPack(companion: GitCompanion, source: string, draft: string): void {
+  using objects = Draft.open(draft);
+  keepFetched(companion, source, namesIn(objects.db));
 }
 
 /** How far the clocks elsewhere may be ahead, in milliseconds. */
