@@ -212,7 +212,7 @@ Deno.test("a long push whose token is revoked while it uploads stores nothing", 
     }, { highWaterMark: 0 });
     const headers = { "content-type": contentTypeOf("plain") };
     const response = await fetch(`${origin}${base}`, { method: "POST", headers, body });
-    assert.match(await response.text(), /^error login\\sfailed\n/);
+    assert.match(await response.text(), /^error login\\sfailed\n/m);
     const { total } = await answer("GET /api/timeline");
     assert(total > 0);
     const { hash } = fileOf(content) as Card & { readonly hash: string };
