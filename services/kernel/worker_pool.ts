@@ -277,6 +277,7 @@ export class WorkerPool<Request, Answer> {
     request: Request,
     limitMs: number,
   ): Promise<void> {
+    worker.cancelEnd();
     if (!worker.isReady) return void this.#remove(worker);
     const { promise, resolve } = Promise.withResolvers<void>();
     const end = () => resolve();

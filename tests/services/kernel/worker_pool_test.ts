@@ -291,6 +291,27 @@ Deno.test("an idle worker ends, and the next call starts another one", () => {
   pool.close();
 });
 
+Deno.test("a worker that has been idle makes its last call, although its idle time ends meanwhile", async () => {
+  const scheduler = new TestScheduler();
+  const worker = new FakeWorker(() => {});
+  const pool = new WorkerPool<number, number>({
+    ...ERRORS,
+    start: () => worker,
+    idleMs: 1000,
+    after: (ms, task) => scheduler.after(ms, task),
+  });
+  const call = pool.call(1);
+  worker.send({ kind: "ready" });
+  worker.send({ kind: "answer", answer: 1 });
+  await call;
+  const closed = pool.closeAfter(2, 5000);
+  scheduler.advance(1000);
+  assert.equal(worker.isEnded, false);
+  worker.send({ kind: "answer", answer: 2 });
+  await closed;
+  assert.equal(worker.isEnded, true);
+});
+
 Deno.test("a cancelled call ends its worker, if the pool says so, and the next one gets another", async () => {
   const workers: FakeWorker[] = [];
   const pool = new WorkerPool<number, string>({
