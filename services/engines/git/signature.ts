@@ -1,6 +1,6 @@
 /** Signatures of commits; those of SSH are verified (OpenSSH's PROTOCOL.sshsig and PROTOCOL.u2f). */
 import { Buffer } from "node:buffer";
-import { createHash, type KeyObject, verify, type VerifyKeyObjectInput } from "node:crypto";
+import { createHash, type KeyObject, verify } from "node:crypto";
 import { GitError } from "./error.ts";
 import { readSshKey, type SshKey, SshReader } from "./ssh_key.ts";
 
@@ -145,16 +145,16 @@ function isGood(key: SshKey, { hash, signature }: SignatureParts, payload: Uint8
     return isSigned(null, signed, verifier.key, blob);
   }
   const numbers = new SshReader(blob);
-  const pair = Buffer.concat([numbers, numbers].map((one) => padded(one, verifier.numberBytes)));
+  const pair = [numbers, numbers].map((one) => derNumber(one, verifier.numberBytes));
   if (!numbers.isAtEnd || verifier.hash === null) return false;
-  return isSigned(verifier.hash, signed, { key: verifier.key, dsaEncoding: "ieee-p1363" }, pair);
+  return isSigned(verifier.hash, signed, verifier.key, der(SEQUENCE, Buffer.concat(pair)));
 }
 
 /** Verifies a signature; runtimes throw where others say no, such as for one of another length. */
 function isSigned(
   hash: string | null,
   message: Uint8Array,
-  key: KeyObject | VerifyKeyObjectInput,
+  key: KeyObject,
   signature: Uint8Array,
 ): boolean {
   try {
@@ -183,9 +183,19 @@ function sshString(bytes: Uint8Array): Buffer {
   return Buffer.concat([length, bytes]);
 }
 
-/** A number of a signature in a fixed length. */
-function padded(reader: SshReader, length: number): Buffer {
+/** Types of ASN.1. Deno 2.4 knows pairs of numbers in no other form than DER. */
+const [INTEGER, SEQUENCE] = [0x02, 0x30];
+
+/** A number of a signature as DER: a positive one never begins with a bit that is set. */
+function derNumber(reader: SshReader, most: number): Buffer {
   const number = reader.number();
-  if (number.length > length) throw new GitError("A number of the signature is too long");
-  return Buffer.concat([Buffer.alloc(length - number.length), number]);
+  if (number.length > most) throw new GitError("A number of the signature is too long");
+  const isSet = number.length === 0 || number[0]! >= 0x80;
+  return der(INTEGER, Buffer.concat([Buffer.alloc(isSet ? 1 : 0), number]));
+}
+
+/** A value of DER of at most 255 bytes. */
+function der(type: number, value: Uint8Array): Buffer {
+  const length = value.length < 0x80 ? [value.length] : [0x81, value.length];
+  return Buffer.concat([Buffer.from([type, ...length]), value]);
 }
