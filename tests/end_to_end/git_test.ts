@@ -34,10 +34,15 @@ Deno.test({
     await clone.git("push", "--quiet", "origin", "HEAD");
     const api = `${program.api}/projects/demo/fossil/api`;
     const { checkins } = await (await fetch(`${api}/timeline`)).json();
-    for (const { uuid } of checkins.slice(0, types.length)) {
+    const signatures = [];
+    for (const { uuid } of checkins) {
       const { signature } = await (await fetch(`${api}/checkin/${uuid}`)).json();
-      assert.deepEqual([signature?.state, signature?.by], ["verified", "ann"]);
+      // The empty check-in of a new project has none, and may have the time of the first commit.
+      if (signature !== undefined && signature !== null) {
+        signatures.push(`${signature.state} by ${signature.by}`);
+      }
     }
+    assert.deepEqual(signatures, types.map(() => "verified by ann"));
     assert.equal(await program.stop(), 0);
   },
 });
