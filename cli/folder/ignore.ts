@@ -33,7 +33,7 @@ export class IgnoreRules {
   }
 
   /**
-   * Whether a file or a folder is left out. What is in a folder that is left out is left out, too.
+   * Whether a file or a folder is left out. If a folder is left out, so is all that it holds.
    *
    * @param path from the first folder on, with slashes
    */
