@@ -1,7 +1,7 @@
 /** What the references of a push stand for: branches, tags, workspaces, reviews. */
 import { isRefName, type RefCommand } from "../../engines/git/mod.ts";
 import type { PushedRef } from "../../engines/fossil/mod.ts";
-import { ServiceError } from "../../kernel/errors.ts";
+import { Conflict, ServiceError } from "../../kernel/errors.ts";
 import type { Intended } from "../projects/mod.ts";
 import type { PushTurn } from "../sync/mod.ts";
 import { branchOf, type WorkRequest, type Workspaces } from "../workspaces/mod.ts";
@@ -142,7 +142,11 @@ async function reviewOf(command: RefCommand, parts: TargetParts): Promise<Target
   return await workspaceOf(command, { name, pushed, review: { workspace: name, branch } }, parts);
 }
 
-/** The topic of a review that names none: that of the work which it continues, or a new one. */
+/**
+ * The topic of a review that names none: that of the work which it continues, or a new one.
+ *
+ * @throws Conflict if it would replace work for the same ticket, which nobody has named
+ */
 async function topicFor(
   to: string,
   { workspaces, turn, request: { actor }, options, refs, bases }: TargetParts,
@@ -156,7 +160,15 @@ async function topicFor(
   });
   if (continued !== undefined) return continued.name;
   const ofTicket = own.find(({ ticket }) => ticket !== null && ticket === options.ticket);
-  if (ofTicket !== undefined) return ofTicket.name;
+  if (ofTicket !== undefined) {
+    const { name, startedAs } = ofTicket;
+    const branch = branchOf(ofTicket);
+    if (await turn.repository.branchTip(branch) === startedAs) return name;
+    throw new Conflict(
+      `${branch} has work for this ticket that these commits do not build on: fetch it, and ` +
+        `rebase onto it; or push to refs/for/BRANCH/${name} to replace it`,
+    );
+  }
   const who = actor.name.replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "")
     .slice(0, MAX_TOPIC) || "review";
   if (options.ticket !== null) return `${who}-${options.ticket.slice(0, 10)}`;

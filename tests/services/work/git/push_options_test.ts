@@ -106,6 +106,42 @@ gitTest("a push for a review says what is wrong with its options", async (test) 
   );
 });
 
+gitTest(
+  "a ticket alone never replaces work for it that the push does not build on",
+  async (test) => {
+    await commitFiles(test, { "a.txt": "a\n" });
+    const ticket = await ticketOf(test);
+    await test.answer(`POST /api/tickets/${ticket}/claim`, { as: test.caller });
+    const [one, other] = [await test.clone(), await test.clone()];
+    const asked = ["push", "-o", `ticket=${ticket}`, "origin", "HEAD:refs/for/trunk"];
+    await commit(one, { "b.txt": "1\n" }, "Add b");
+    await one.git(...asked);
+    await commit(one, { "b.txt": "2\n" }, "Change b");
+    const next = await one.run(...asked);
+    assert.equal(next.code, 0, next.stderr);
+    await commit(other, { "c.txt": "1\n" }, "Add c");
+    const stale = await other.run(...asked);
+    assert.equal(stale.code, 1);
+    const [, named] = /push to (refs\/for\/BRANCH\/\S+) to replace it/.exec(stale.stderr) ?? [];
+    assert.ok(named, stale.stderr);
+    const meant = await other.run("push", "origin", `HEAD:${named.replace("BRANCH", "trunk")}`);
+    assert.equal(meant.code, 0, meant.stderr);
+  },
+);
+
+gitTest("a ticket leads into a workspace that was made for it and is empty", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const ticket = await ticketOf(test);
+  await test.answer(`POST /api/tickets/${ticket}/claim`, { as: test.caller });
+  const made = { name: "made", ticket };
+  await test.answer("POST /api/workspaces/create", { as: test.caller, body: made });
+  const clone = await test.clone();
+  await commit(clone, { "b.txt": "1\n" }, "Add b");
+  await clone.git("push", "-o", `ticket=${ticket}`, "origin", "HEAD:refs/for/trunk");
+  const { workspaces } = await test.answer("GET /api/workspaces");
+  assert.deepEqual(workspaces.map(({ name }: { name: string }) => name), ["made"]);
+});
+
 gitTest("a push to a workspace renews the lease of its claim", async (test) => {
   await commitFiles(test, { "a.txt": "a\n" });
   const ticket = await ticketOf(test);
