@@ -1,4 +1,5 @@
 /** Import of another repository file. */
+import { createHash } from "node:crypto";
 import {
   deltaTargetLength,
   isArtifactHash,
@@ -9,6 +10,7 @@ import {
 import { type Database, dropPrivate, type Progress } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import { Repository } from "../repository.ts";
+import { lfsOidOf } from "../read/mod.ts";
 import { importUnversioned } from "../write/mod.ts";
 import { requireEmpty } from "./import.ts";
 import { NoticeLog } from "./notices.ts";
@@ -70,6 +72,7 @@ export function importFossil(
 ): FossilImportReport {
   requireEmpty(repository);
   using source = Repository.open(path, { readOnly: true });
+  const notices = new NoticeLog();
   const settings = source.read(() =>
     repository.write(NOBODY, () => {
       const imported = copySettings(source, repository);
@@ -85,6 +88,14 @@ export function importFossil(
           sizes.add(bytes);
           progress(0, 0);
         },
+        accepts: (name, content) => {
+          const oid = lfsOidOf(name);
+          if (oid === null || createHash("sha256").update(content).digest("hex") === oid) {
+            return true;
+          }
+          notices.add("content", name, "A file of Git LFS with other content is left out");
+          return false;
+        },
       });
       return imported;
     })
@@ -95,7 +106,6 @@ export function importFossil(
     const message = `${damages.length} artifacts are damaged: ${named.join("; ")}`;
     throw new FossilError("corrupt", message);
   }
-  const notices = new NoticeLog();
   leaveOutPrivate(repository, notices);
   let rebuilt = repository.rebuild({ progress });
   // A tag can make an artifact private that was not in the file's list.

@@ -24,7 +24,7 @@ export interface GitProgress {
  * - `ref`: a reference that was renamed or left out, or whose name means something else;
  * - `date`: outside the years 0 to 9999; kept beside the check-in;
  * - `note`: on a commit whose Git hash the stream does not contain; left out;
- * - `content`: of a file, missing from the repository; left out;
+ * - `content`: of a file, missing from the repository, or not what Git LFS names it; left out;
  * - `partial`: the stream may have been cut short;
  * - `kind`: artifacts without a counterpart in Git: wiki, tickets, forum, technotes; left out;
  * - `private`: a private artifact of a repository file; left out.

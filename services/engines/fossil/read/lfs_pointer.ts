@@ -16,6 +16,12 @@ export function lfsFileOf(oid: string): string {
   return LFS_FOLDER + oid;
 }
 
+/** The SHA-256 of which an unversioned file is named; null if it is none with such content. */
+export function lfsOidOf(name: string): string | null {
+  const oid = name.slice(LFS_FOLDER.length);
+  return name.startsWith(LFS_FOLDER) && /^[0-9a-f]{64}$/.test(oid) ? oid : null;
+}
+
 /** Longest pointer, in bytes. */
 const MAX_BYTES = 200;
 

@@ -19,6 +19,7 @@ export { type DiffOptions, readDiff } from "./diff.ts";
 export { listDivergedBranches, readOpenWork } from "./divergence.ts";
 export { MAX_FILE_LINES, TICKET_ORDERS } from "./bounds.ts";
 export { type FileLineOptions, readFileLines } from "./file_lines.ts";
+export { lfsOidOf } from "./lfs_pointer.ts";
 export { type FileOptions, isBinary, type PathOptions, readFile } from "./file.ts";
 export { changedFiles } from "./last_change.ts";
 export { listForumThreads, readForumPost, readForumThread } from "./forum.ts";

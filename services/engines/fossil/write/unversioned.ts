@@ -206,13 +206,18 @@ interface StoredFile {
  *
  * @param rcvid row of the reception that they belong to.
  * @param declare called with the size that each file declares, before the file is read.
+ * @param accepts whether to copy a file.
  * @returns how many there were.
  * @throws {FossilError} `corrupt` if a file does not match its hash; `limit` if one is too large.
  */
 export function importUnversioned(
   source: Database,
   target: Database,
-  { rcvid, declare }: { readonly rcvid: number; readonly declare: (bytes: number) => void },
+  { rcvid, declare, accepts }: {
+    readonly rcvid: number;
+    readonly declare: (bytes: number) => void;
+    readonly accepts: (name: string, content: Uint8Array) => boolean;
+  },
 ): number {
   if (!source.hasTable("unversioned")) return 0;
   target.exec(TABLE);
@@ -226,7 +231,8 @@ export function importUnversioned(
   let row = source.row<StoredFile>(select, 0);
   for (; row !== undefined; row = source.row<StoredFile>(select, row.uvid)) {
     if (typeof row.sz === "number") declare(row.sz);
-    const { name, mtime, hash, sz, encoding, content } = checked(row);
+    const { name, mtime, hash, sz, encoding, content, bytes } = checked(row);
+    if (!accepts(name, bytes)) continue;
     target.run(
       "INSERT INTO unversioned(name,rcvid,mtime,hash,sz,encoding,content) VALUES(?,?,?,?,?,?,?)",
       name,
@@ -256,5 +262,5 @@ function checked({ name, mtime, hash, sz, encoding, stored, content }: StoredFil
   if (bytes.length !== sz || createHash(algorithm).update(bytes).digest("hex") !== hash) {
     throw new FossilError("corrupt", `The unversioned file "${name}" does not match its hash`);
   }
-  return { name, mtime, hash, sz, encoding, content };
+  return { name, mtime, hash, sz, encoding, content, bytes };
 }

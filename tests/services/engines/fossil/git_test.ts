@@ -259,6 +259,41 @@ Deno.test("a repository file is imported by its artifacts, without its permissio
   });
 });
 
+Deno.test("an import takes content of Git LFS only if its name is the hash of it", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const hashBy = (algorithm: string, text: string) =>
+    createHash(algorithm).update(text).digest("hex");
+  const files = [
+    [`lfs/${hashBy("sha256", "right")}`, "right"],
+    [`lfs/${hashBy("sha256", "good")}`, "evil"],
+    ["lfs/readme", "text"],
+  ] as const;
+  repository.db.exec(`CREATE TABLE unversioned(uvid INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT UNIQUE, rcvid INTEGER, mtime DATETIME, hash TEXT, sz INTEGER, encoding INT,
+    content BLOB)`);
+  for (const [name, text] of files) {
+    repository.db.run(
+      "INSERT INTO unversioned VALUES(NULL,?,1,1700000000,?,?,0,?)",
+      name,
+      hashBy("sha3-256", text),
+      text.length,
+      encodeUtf8(text),
+    );
+  }
+  repository.checkpoint();
+  using copy = createEmptyRepository(fixture.scratch.path("copy.fossil"), { admin: "root" });
+  const { notices } = importFossil(copy, fixture.path);
+  const [, wrong] = files;
+  assert.deepEqual(
+    listUnversioned(new Reader(copy)).map(({ name }) => name).toSorted(),
+    files.flatMap((file) => file === wrong ? [] : file[0]).toSorted(),
+  );
+  assert.deepEqual(notices.first.map(({ kind, subject }) => [kind, subject]), [
+    ["content", wrong[0]],
+  ]);
+});
+
 Deno.test("an import leaves private artifacts out, and what remains is whole", () => {
   using fixture = new Fixture();
   const { repository } = fixture;
