@@ -44,6 +44,7 @@ export function SignatureFact({ signature, ...place }: NamePlace & {
             Verified: signed by <AccountName {...place} name={by} />.
           </>
         )}
+        {state === "amended" && "Signed, but what is shown here has been amended since."}
         {state === "unknown" &&
           `Signed with ${FORMS[kind]}${
             kind === "ssh" ? ", which no account here has." : ", which is not checked here."

@@ -40,12 +40,13 @@ export class Signatures {
   viewOf(found: GitSignature): SignatureView | null {
     if (found === null || found === "pending") return null;
     if (found.kind !== "ssh") return { kind: found.kind, state: "unknown" };
-    const { fingerprint, isGood } = found;
+    const { fingerprint, isGood, isAmended } = found;
     const key = fingerprint === null ? {} : { fingerprint };
     if (isGood === false) return { kind: "ssh", state: "bad", ...key };
     const by = isGood && fingerprint !== null ? this.#options.keys.ownerOf(fingerprint) : null;
-    return by === null
-      ? { kind: "ssh", state: "unknown", ...key }
+    if (by === null) return { kind: "ssh", state: "unknown", ...key };
+    return isAmended
+      ? { kind: "ssh", state: "amended", ...key }
       : { kind: "ssh", state: "verified", by, ...key };
   }
 }

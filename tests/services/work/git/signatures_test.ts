@@ -78,6 +78,27 @@ signatureTest("a signed commit is verified while an account has its key", async 
   assert.equal(await stateOf(), "unknown");
 });
 
+signatureTest(
+  "a check-in that shows other words than its signer's is not verified",
+  async (test) => {
+    const { api: { services: { hosting } } } = test;
+    const clone = await test.clone();
+    await addKey(test, test.caller, await signWith(clone, "ed25519"));
+    await commit(clone, { "a.txt": "a\n" }, "Signed words");
+    await clone.git("push", "--quiet", "origin", "HEAD");
+    assert.equal((await newest(test)).state, "verified");
+    const { project } = hosting.projects.require("demo");
+    const { checkins: [{ uuid: checkin }] } = await test.answer("GET /api/timeline");
+    await hosting.repositories.write(project, {
+      caller: BY_OPERATOR,
+      write: (repository, stamp) =>
+        repository.amend({ ...stamp, checkin, comment: "Words of somebody else" }),
+    });
+    const { state, by } = await newest(test);
+    assert.deepEqual([state, by], ["amended", undefined]);
+  },
+);
+
 signatureTest("a commit that is another one than was signed is bad", async (test) => {
   const clone = await test.clone();
   const key = await signWith(clone, "ed25519");

@@ -79,7 +79,13 @@ export function commitsOf(
 }
 
 /** Null for a commit without one; "pending" if it is not known before the objects are updated. */
-export type GitSignature = CommitSignature | "pending" | null;
+export type GitSignature =
+  | CommitSignature & {
+    /** Whether the check-in shows another comment, person, date or parents than the commit has. */
+    readonly isAmended: boolean;
+  }
+  | "pending"
+  | null;
 
 /** The signatures of the commits of check-ins by their names. */
 export function signaturesOf(
@@ -93,11 +99,20 @@ export function signaturesOf(
     reader.check();
     const rid = store.ridOf(checkin);
     if (!isFromGit(companion, rid)) return null;
-    const known = signatureOfRow(companion, rid);
-    if (known !== undefined) return known;
-    isCurrent ??= companion.updateIfShort();
-    return isCurrent ? signatureOfRow(companion, rid) ?? null : "pending";
+    let known = signatureOfRow(companion, rid);
+    if (known === undefined) {
+      isCurrent ??= companion.updateIfShort();
+      if (!isCurrent) return "pending";
+      known = signatureOfRow(companion, rid);
+    }
+    return known ? { ...known, isAmended: isAmended(companion, rid) } : null;
   });
+}
+
+function isAmended({ reader: { repository: { db } } }: GitCompanion, rid: number): boolean {
+  const select = `SELECT 1 FROM tagxref JOIN tag USING(tagid)
+    WHERE rid=? AND tagtype>0 AND tagname IN ('comment','user','date','parent')`;
+  return db.exists(select, rid);
 }
 
 /** Whether a check-in has what Git alone knows, such as a signature. */
