@@ -93,6 +93,17 @@ export class SshReader {
     const first = bytes.findIndex((byte) => byte !== 0);
     return first < 0 ? bytes.subarray(bytes.length) : bytes.subarray(first);
   }
+
+  /** A number of a key, which has one form alone: else one key would have several fingerprints. */
+  keyNumber(): Buffer {
+    const start = this.#at;
+    const number = this.number();
+    const zeros = (number[0] ?? 0) >= 0x80 ? 1 : 0;
+    if (this.#at - start > 4 + zeros + number.length) {
+      throw new GitError("A number of the key has zeros before it that it does not need");
+    }
+    return number;
+  }
 }
 
 /**
@@ -101,7 +112,9 @@ export class SshReader {
  * @throws {GitError} if it is none, or of a kind that cannot sign commits here
  */
 export function parseSshKey(line: string): SshKey {
-  const [type = "", base64 = "", ...comment] = line.slice(0, MAX_SSH_KEY).trim().split(/[ \t]+/);
+  const text = line.slice(0, MAX_SSH_KEY).trim();
+  if (/[\r\n]/.test(text)) throw new GitError("There are several lines: add one key at a time");
+  const [type = "", base64 = "", ...comment] = text.split(/[ \t]+/);
   if (!/^[a-z0-9@.-]{1,64}$/.test(type) || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) {
     throw new GitError("This is no public key of SSH, which is a line such as “ssh-ed25519 AAAA…”");
   }
@@ -163,7 +176,7 @@ function ecdsaKey({ name, crv, bytes }: Curve, reader: SshReader): KeyObject {
 }
 
 function rsaKey(reader: SshReader): KeyObject {
-  const [exponent, modulus] = [reader.number(), reader.number()];
+  const [exponent, modulus] = [reader.keyNumber(), reader.keyNumber()];
   const bits = modulus.length * 8 - Math.clz32(modulus[0] ?? 0) + 24;
   if (bits < MIN_RSA || bits > MAX_RSA || exponent.length > MAX_EXPONENT) {
     throw new GitError(`An RSA key has ${MIN_RSA} to ${MAX_RSA} bits`);

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { GitError, parseSshKey, type SshKey } from "../../engines/git/mod.ts";
 import { Conflict, Forbidden, Invalid, NotFound } from "../../kernel/errors.ts";
+import { asLine, isVisible } from "../../kernel/words.ts";
 import { type Account, type AccountDirectory, mayDo, type Principal } from "../identity/mod.ts";
 import { Created, serverOperation } from "../identity/server_operation.ts";
-import { signingKeySchema } from "./schemas.ts";
+import { MAX_NAME, signingKeySchema } from "./schemas.ts";
 import type { SigningKeys } from "./signing_keys.ts";
 
 /** What the operations on keys call. */
@@ -63,10 +64,11 @@ export const addSigningKey = serverOperation({
       purpose: "Show what scout signs as verified",
     }],
   },
-}, async (services: KeyServices, { key: line, name, owner: named }, { caller }) => {
+}, async (services: KeyServices, { key: text, name, owner: named }, { caller }) => {
   const owner = ownerFor(services, caller.principal, named);
-  const { fingerprint, line: key, comment } = parsed(line);
-  const label = name ?? (comment.slice(0, 100) || fingerprint);
+  const { fingerprint, line: key, comment } = parsed(text);
+  const line = asLine(comment).slice(0, MAX_NAME).toWellFormed();
+  const label = name ?? (isVisible(line) ? line : fingerprint);
   const { signingKeys } = services;
   return new Created(await signingKeys.add({ owner, name: label, fingerprint, key }, caller));
 });

@@ -144,7 +144,11 @@ export class SigningKeys implements Directory {
         events: [newEvent("signing_key.added", data, originOf(caller), now)],
       });
     } catch (error) {
-      if (error instanceof Duplicate) throw new Conflict(`An account has the key ${fingerprint}`);
+      if (error instanceof Duplicate) {
+        throw new Conflict(
+          `An account has the key ${fingerprint}; if it is not yours, ask the operator to remove it`,
+        );
+      }
       throw error instanceof Unchanged
         ? new Conflict(`The account "${owner.name}" has just been removed`)
         : error;

@@ -67,6 +67,16 @@ Deno.test("an agent adds, lists and removes its keys", async () => {
   });
 });
 
+Deno.test("the comment of a key names it, as one line that can be shown", async () => {
+  await withApi(async (api) => {
+    const nameOf = async (comment: string) =>
+      (await add(api, { key: newKey(comment) })).answer.name;
+    assert.equal(await nameOf("a\u001b[31m\u202eb"), "a [31m b");
+    assert.equal(await nameOf(`${"x".repeat(99)}😀`), `${"x".repeat(99)}\ufffd`);
+    assert.match(await nameOf("\0\u202e"), /^SHA256:/);
+  });
+});
+
 Deno.test("an account has so many keys, and its keys go with it", async () => {
   await withApi(async (api) => {
     const keys = Array.from({ length: 20 }, () => newKey());

@@ -169,12 +169,12 @@ Deno.test("signatures of other programs are named, and not judged", () => {
 });
 
 Deno.test("lines that are no keys, and keys that are too weak, are refused", () => {
-  const rsa = (bits: number) => {
+  const rsa = (bits: number, zeros = 0) => {
     const { publicKey } = generateKeyPairSync("rsa", { modulusLength: bits });
     const { n, e } = publicKey.export({ format: "jwk" });
-    const number = (text: string | undefined) =>
-      sshString(Buffer.concat([Buffer.alloc(1), Buffer.from(text ?? "", "base64url")]));
-    const blob = Buffer.concat([sshString("ssh-rsa"), number(e), number(n)]);
+    const number = (text: string | undefined, before: number) =>
+      sshString(Buffer.concat([Buffer.alloc(before), Buffer.from(text ?? "", "base64url")]));
+    const blob = Buffer.concat([sshString("ssh-rsa"), number(e, zeros), number(n, zeros + 1)]);
     return `ssh-rsa ${blob.toString("base64")}`;
   };
   assert.match(parseSshKey(rsa(2048)).fingerprint, /^SHA256:/);
@@ -186,6 +186,9 @@ Deno.test("lines that are no keys, and keys that are too weak, are refused", () 
     `ssh-ed25519 ${"A".repeat(10_000)}`,
     `ssh-dss ${dss}`,
     rsa(1024),
+    // The same key would have another fingerprint.
+    rsa(2048, 1),
+    `${rsa(2048)} one\n${rsa(2048)} other`,
     rsa(2048).replace("ssh-rsa", "ssh-ed25519"),
     "-----BEGIN OPENSSH PRIVATE KEY-----",
   ];
