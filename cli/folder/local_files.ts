@@ -23,8 +23,8 @@ const SECRETS = [
 ];
 /** Names that begin with a dot, and are of the project. */
 const KNOWN_DOTS: ReadonlySet<string> = new Set([IGNORE_FILE, ".gitattributes", ".editorconfig"]);
-/** Marks of other checkouts, which are no part of this one. */
-const CHECKOUTS = [".git", ".fslckout", "_FOSSIL_"];
+/** Marks of other checkouts and folders, which are no part of this one. */
+const CHECKOUTS = [".git", ".fslckout", "_FOSSIL_", RECORD_FOLDER];
 
 /** What a folder has. */
 export interface LocalFiles {
@@ -77,9 +77,9 @@ export function isHeld(path: string, mode: number): boolean {
   const isWindows = Deno.build.os === "windows";
   const isKind = mode >> 9 === MODE.file >> 9 || (mode === MODE.link && !isWindows);
   return isKind &&
-    text.split("/").every((part, place) =>
+    text.split("/").every((part) =>
       part !== "" && part !== "." && part !== ".." && !isGitFolder(part) &&
-      !(place === 0 && part.toLowerCase() === RECORD_FOLDER) &&
+      part.toLowerCase() !== RECORD_FOLDER &&
       !(isWindows && /[\\:*?"<>|]|[. ]$/.test(part))
     );
 }
@@ -204,11 +204,12 @@ class NewFiles {
     const rules = ignoring === undefined ? around : this.#rulesIn(folder, around);
     for (const { name, isDirectory } of found) {
       const path = folder + name;
-      const isOurs = isGitFolder(name) || (folder === "" && name === RECORD_FOLDER);
-      if (isOurs || CHECKOUTS.includes(name) || this.#entries.has(bytesOf(path))) continue;
+      const isOfCheckout = isGitFolder(name) || CHECKOUTS.includes(name);
+      if (isOfCheckout || this.#entries.has(bytesOf(path))) continue;
       const isAdded = this.#added.some((one) => path === one || path.startsWith(`${one}/`));
       const isLeftOut = !isAdded && (isForAdded || this.#isLeftOut(path, name, isDirectory, rules));
       const hasAdded = this.#added.some((one) => one.startsWith(`${path}/`));
+      if (!isLeftOut) this.#requireName(path);
       if (!isDirectory) {
         if (!isLeftOut) this.#add(path);
       } else if ((!isLeftOut || hasAdded) && !this.#isOtherCheckout(path)) {
@@ -233,6 +234,12 @@ class NewFiles {
       : isHidden(name) || isSecret(name);
     if (isSuspect) this.leftOut.push(isFolder ? `${path}/` : path);
     return isSuspect;
+  }
+
+  /** Bytes that are no UTF-8 come as another name, at which nothing is. */
+  #requireName(path: string): void {
+    if (!path.includes("\ufffd") || statAt(join(this.#root, path)) !== null) return;
+    throw new CommandFailed(`${path} has a name that is no UTF-8: rename it`);
   }
 
   #add(path: string): void {

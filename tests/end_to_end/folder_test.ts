@@ -372,6 +372,36 @@ folderTest("what a folder cannot hold stays as the project has it", async (test)
   );
 });
 
+folderTest("a folder of another project inside is no part of this one", async (test) => {
+  const clone = await test.clone();
+  await commit(clone, { "a.txt": "a\n", "dir/.muster/base.json": "{}" });
+  await clone.git("push", "--quiet", "origin", "HEAD:main");
+  const folder = new Folder(test, "plain");
+  await folder.succeed("pull", "demo", ".", "--branch", "main");
+  assert.ok(!folder.has("dir/.muster"), "a record of somebody else");
+  await folder.succeed("pull", "demo", "inside");
+  folder.write({ "inside/b.txt": "b", "b.txt": "b" });
+  assert.equal(await folder.succeed("push", "--dry-run"), "new      b.txt\n");
+});
+
+folderTest("a name that is no UTF-8 stops a push, and is named", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n", ".gitignore": "build/\n" });
+  const folder = new Folder(test, "plain");
+  await folder.succeed("pull", "demo", ".");
+  const write = async (line: string) => {
+    const args = ["-c", line];
+    const { code } = await new Deno.Command("sh", { args, cwd: folder.path }).output();
+    assert.equal(code, 0);
+  };
+  await write(`mkdir build && : > "build/$(printf 'a\\377')"`);
+  assert.match(await folder.succeed("push", "--dry-run"), /Nothing has changed/);
+  await write(`: > "$(printf 'b\\377')"`);
+  assert.match(
+    await folder.fail("push", "--title", "Add b"),
+    /b\ufffd has a name that is no UTF-8/,
+  );
+});
+
 folderTest("a claim goes with a push, and one that is lost refuses it", async (test) => {
   await commitFiles(test, { "a.txt": TEXT });
   const { uuid } = await test.answer("POST /api/tickets", { body: { title: "T" } });
