@@ -99,20 +99,27 @@ export class ProjectGit {
     options: readonly string[],
     pack: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   ): Promise<PushAnswer> {
+    // What fails while the body is made is a broken connection to the request alone.
+    let failure: unknown = null;
     const parts = async function* () {
-      yield pushHead(command, options, AGENT);
-      yield* pack;
+      try {
+        yield pushHead(command, options, AGENT);
+        yield* pack;
+      } catch (error) {
+        failure = error;
+        throw error;
+      }
     };
-    const type = `application/x-${PUSH}-request`;
-    return await this.#explained(async () =>
-      readPushAnswer(
-        await this.#client.exchange(
-          `${this.#path}/${PUSH}`,
-          { "content-type": type },
-          ReadableStream.from(parts()),
-        ),
-      )
-    );
+    const headers = { "content-type": `application/x-${PUSH}-request` };
+    const body = ReadableStream.from(parts());
+    return await this.#explained(async () => {
+      try {
+        const answer = await this.#client.exchange(`${this.#path}/${PUSH}`, headers, body);
+        return readPushAnswer(answer);
+      } catch (error) {
+        throw failure ?? error;
+      }
+    });
   }
 
   async #contents(wants: readonly string[]): Promise<(readonly [string, Uint8Array])[]> {

@@ -5,6 +5,7 @@ import { deflateSync } from "node:zlib";
 import { z } from "zod";
 import {
   hexOf,
+  isRefName,
   MODE,
   nameOfObject,
   type ObjectKind,
@@ -140,7 +141,9 @@ class Push {
       this.#record = { ...this.#record, topic: null };
     }
     const chosen = from === undefined ? this.#options.topic : topic;
-    return { ref: ["refs/for", branch, ...chosen ? [chosen] : []].join("/"), from: from ?? null };
+    const ref = ["refs/for", branch, ...chosen ? [chosen] : []].join("/");
+    if (!isRefName(ref)) throw new CommandFailed(`No workspace can be called "${chosen}"`, 2);
+    return { ref, from: from ?? null };
   }
 
   #requireResolved(entries: ReadonlyMap<string, FileEntry>, paths: readonly string[]): void {

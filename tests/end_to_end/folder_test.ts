@@ -402,6 +402,16 @@ folderTest("a name that is no UTF-8 stops a push, and is named", async (test) =>
   );
 });
 
+folderTest("a push says what it cannot send", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const folder = new Folder(test, "plain");
+  await folder.succeed("pull", "demo", ".");
+  folder.write({ "a.txt": "b\n" });
+  const push = (...options: readonly string[]) => folder.fail("push", "--title", "B", ...options);
+  assert.match(await push("--topic", "a b"), /No workspace can be called "a b"/);
+  assert.match(await push("--description", "x".repeat(70_000)), /at most 65516 bytes/);
+});
+
 folderTest("a claim goes with a push, and one that is lost refuses it", async (test) => {
   await commitFiles(test, { "a.txt": TEXT });
   const { uuid } = await test.answer("POST /api/tickets", { body: { title: "T" } });

@@ -5,18 +5,25 @@
  */
 import { Buffer } from "node:buffer";
 import { GitError } from "./error.ts";
-import { lineOf, markPacket, readPackets, textPacket } from "./pkt_line.ts";
+import { lineOf, markPacket, MAX_PACKET_DATA, readPackets, textPacket } from "./pkt_line.ts";
 import type { RefCommand } from "./receive_pack.ts";
 
 const NO_OBJECT = "0".repeat(40);
 const CAPABILITIES = "report-status-v2 side-band-64k push-options object-format=sha1";
 
-/** What a push sends before its pack: the change of one reference. */
+/**
+ * What a push sends before its pack: the change of one reference.
+ *
+ * @throws {GitError} an option is longer than the protocol allows
+ */
 export function pushHead(
   { ref, from, to }: RefCommand,
   options: readonly string[],
   agent: string,
 ): Uint8Array {
+  if (options.some((option) => Buffer.byteLength(option) > MAX_PACKET_DATA)) {
+    throw new GitError(`An option of a push has at most ${MAX_PACKET_DATA} bytes`);
+  }
   const change = `${from ?? NO_OBJECT} ${to ?? NO_OBJECT} ${ref}`;
   return Buffer.concat([
     textPacket(`${change}\0${CAPABILITIES} agent=${agent}`),
