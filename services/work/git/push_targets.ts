@@ -133,7 +133,9 @@ async function reviewOf(command: RefCommand, parts: TargetParts): Promise<Target
     .filter((name) => rest === name || rest.startsWith(`${name}/`))
     .sort((left, right) => right.length - left.length)[0];
   if (branch === undefined) {
-    return { command, refusal: `there is no branch ${JSON.stringify(rest)}` };
+    const refusal = `there is no branch ${JSON.stringify(rest)}`;
+    const way = `the first push makes it: git push origin HEAD:${HEADS}${rest}`;
+    return { command, refusal: refs.size === 0 ? `${refusal}; ${way}` : refusal };
   }
   const named = rest.slice(branch.length + 1) || options.topic;
   const name = named ? named.replaceAll("/", "-") : await topicFor(to, parts);

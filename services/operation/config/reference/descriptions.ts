@@ -130,7 +130,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "projects.reviews_per_agent": "open reviews of one agent, in all projects",
   "slots": "for types of agents: { worker: { claims, workspaces, reviews, calls } }",
   "webhooks": "posts of events to other programs",
-  "webhooks.allow_private": "also to local and private addresses; mirrors too",
+  "webhooks.allow_private": "also to local and private addresses; mirrors and imports too",
   "webhooks.timeout_seconds": "for one request",
   "llm": "language models",
   "llm.backends": "{ name, provider, base_url, api_key_env, models, allow, block }",

@@ -20,6 +20,8 @@ gitTest("the first push into an empty project names its main branch", async (tes
   const clone = await test.clone();
   await clone.git("checkout", "--quiet", "-b", "main");
   const tip = await commit(clone, { "a.txt": "a\n" }, "First");
+  const early = await clone.run("push", "origin", "HEAD:refs/for/main");
+  assert.match(early.stderr, /the first push makes it: git push origin HEAD:refs\/heads\/main/);
   const push = await clone.run("push", "origin", "main");
   assert.equal(push.code, 0, push.stderr);
   const fresh = await test.clone();
