@@ -18,7 +18,9 @@ const OF_AUTHOR: ReadonlySet<string> = new Set(["comment", "date"]);
 /** Properties that only admins of the project change. */
 const OF_ADMIN: ReadonlySet<string> = new Set(["parent", "private"]);
 /** The property that moves references of Git, which `git push` does. */
-const OF_GIT = "git-refs";
+const REFS = "git-refs";
+/** Properties with what Git alone sees, such as the words that were signed, which `git push` sets. */
+const OF_GIT = /^git-(?:refs$|commit$|tree$|tag-)/;
 const SYMBOLIC = "sym-";
 
 type Tagging = Manifest | Control;
@@ -112,7 +114,7 @@ export class TagJudge {
     if (name === "user" && !isOwn(this.#rules, value)) {
       throw refused(`${subject} changes who wrote it: only admins of the project do that`);
     }
-    const isOfGit = name === OF_GIT && this.#rules.isFromGit !== true;
+    const isOfGit = OF_GIT.test(name) && this.#rules.isFromGit !== true;
     if ((OF_ADMIN.has(name) || isOfGit) && this.#rules.role !== "admin") {
       throw refused(`${subject} sets the tag "${name}": only admins of the project do that`);
     }
@@ -200,7 +202,7 @@ export class TagJudge {
     const rid = this.#repository.store.ridOf(target);
     if (isSelf && !this.#branches.isCheckin(rid)) return;
     // The list of what a tag of Git names is no check-in.
-    if (name === OF_GIT && this.#rules.isFromGit === true) return;
+    if (name === REFS && this.#rules.isFromGit === true) return;
     this.#requireTarget(rid, target, subject);
     if (name.startsWith(SYMBOLIC)) return this.#judgeName(change, rid);
     if (isSelf) return;

@@ -91,6 +91,24 @@ Deno.test("a writer signs with the own name alone, in every kind of artifact", (
   assert.equal(scene.push(RULES, checkin(scene.bobs, { user: "BOB" })).length, 1);
 });
 
+Deno.test("a push of Fossil does not say what Git sees of a check-in", () => {
+  using scene = new Scene();
+  const { bobs, trunk } = scene;
+  const values = {
+    "git-commit": "author Ann <ann> 1 +0000\n\nOther words\n",
+    "git-tree": `100644 ${"a".repeat(40)} a.txt\n`,
+    "git-tag-v1": "tagger Ann <ann> 1 +0000\n\nOther words\n",
+    "git-refs": "1 refs/heads/trunk",
+  };
+  for (const [name, value] of Object.entries(values)) {
+    const refusal = new RegExp(`sets the tag "${name}": only admins`);
+    scene.refuses(refusal, checkin(bobs, { tags: [tag("+", name, null, value)] }));
+    scene.refuses(refusal, control(tag("+", name, bobs, value)));
+    scene.refuses(refusal, control(tag("-", name, trunk)));
+  }
+  assert.equal(scene.push(RULES, control(tag("+", "git-sign", bobs, "x"))).length, 1);
+});
+
 Deno.test("a protected branch is closed, however a check-in would come there", () => {
   using scene = new Scene();
   const { trunk, bobs } = scene;
