@@ -5,7 +5,6 @@
  */
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import v8 from "node:v8";
 
 /**
  * The first line on standard input. Each other line is the number of a call that is cancelled, or a
@@ -59,13 +58,6 @@ const SHORTEST_LOOK_MS = 10;
 /** How many signs of life it gives in the time that it may be silent. */
 const SIGNS = 4;
 
-/** What the worker's thread starts with: a process has a heap of its own, which should stay small. */
-const MEMORY_FLAGS = [
-  "--initial-old-space-size=4",
-  "--max-semi-space-size=4",
-  "--heap-growing-percent=30",
-];
-
 const ALL = ["read", "write", "net", "env", "sys", "run", "ffi"] as const;
 
 /**
@@ -81,7 +73,6 @@ export async function serveProcess(): Promise<never> {
   const first = await lines.next();
   if (first.done === true) Deno.exit(PROCESS_END.broken);
   const setup: ProcessSetup = JSON.parse(first.value);
-  for (const flag of MEMORY_FLAGS) v8.setFlagsFromString(flag);
   const shared = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT));
   const worker = startWorker(setup);
   worker.onmessage = () => {

@@ -70,30 +70,33 @@ export interface NamedCheckin {
   readonly branch: string;
 }
 
+/** Branches and tags that pages offer; the same for all, so that they share the answer. */
+const OFFERED = 100;
+
 /** The branches and tags to switch to, and what the page shows if it names none of them. */
 export interface Names {
   readonly branches: Branches;
   readonly tags: Tags;
+  readonly branchCount: number;
+  readonly tagCount: number;
   readonly named: NamedCheckin | null;
 }
 
-/** Reads all branches and tags, the newest first. */
-export async function readBranchesAndTags(
-  project: CodeProject,
-): Promise<Pick<Names, "branches" | "tags">> {
-  const [{ branches }, { tags }] = await Promise.all([
-    project.invoke(listBranches, {}),
-    project.invoke(listTags, {}),
+/** Reads the branches and tags that pages offer, the newest first, and how many there are. */
+export async function readBranchesAndTags(project: CodeProject): Promise<Omit<Names, "named">> {
+  const [{ branches, total: branchCount }, { tags, total: tagCount }] = await Promise.all([
+    project.invoke(listBranches, { newest: OFFERED }),
+    project.invoke(listTags, { newest: OFFERED }),
   ]);
-  return { branches, tags };
+  return { branches, branchCount, tags, tagCount };
 }
 
 /** Reads the names for the switcher of a page that shows a check-in. */
 export async function readNames(project: CodeProject, checkin: string): Promise<Names> {
-  const { branches, tags } = await readBranchesAndTags(project);
-  const isListed = [...branches, ...tags].some(({ name }) => name === checkin);
+  const offered = await readBranchesAndTags(project);
+  const isListed = [...offered.branches, ...offered.tags].some(({ name }) => name === checkin);
   const named = isListed ? null : await project.invoke(getCheckin, { uuid: checkin });
-  return { branches, tags, named };
+  return { ...offered, named };
 }
 
 /** Whether the name of a branch or tag fits an address: one that was imported may have any length. */
@@ -102,7 +105,7 @@ export function hasAddress({ name }: { readonly name: string }): boolean {
 }
 
 /** The branch or check-in of a page, and links to the same page at others. */
-export function Switcher({ project, checkin, branches, tags, named, link }: Names & {
+export function Switcher({ project, checkin, branches, branchCount, tags, named, link }: Omit<Names, "tagCount"> & {
   readonly project: CodeProject;
   readonly checkin: string;
   readonly link: (checkin: string) => string;
@@ -136,7 +139,7 @@ export function Switcher({ project, checkin, branches, tags, named, link }: Name
         )}
         <p>
           <a href={project.to.at("/branches")}>
-            {branches.length === 1 ? "All branches" : `All ${branches.length} branches`}
+            {branchCount === 1 ? "All branches" : `All ${branchCount} branches`}
           </a>
         </p>
       </div>

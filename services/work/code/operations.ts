@@ -29,32 +29,44 @@ import {
   whitespaceParameter,
 } from "./schemas.ts";
 
-export const listBranches = operation({
-  http: "GET /api/branches",
-  needs: "read",
-  mcp: {
-    name: "list_branches",
-    about: "Lists the branches, open and closed, the one with the newest check-in first. A " +
-      "workspace is the branch workspace/NAME.",
-    takes: {},
-    list: { field: "branches", noun: "branches", limit: 100 },
-  },
-  summary: "All branches, open and closed, the one with the newest check-in first",
-  input: z.object({
-    divergence: z.enum(["true", "false"]).optional().meta({
-      description: "`true` adds how far each branch is from the main branch",
+/** More branches or tags than any repository has. */
+const MAX_NEWEST = 2 ** 31 - 1;
+
+export const listBranches = operation(
+  {
+    http: "GET /api/branches",
+    needs: "read",
+    mcp: {
+      name: "list_branches",
+      about: "Lists the branches, open and closed, the one with the newest check-in first. A " +
+        "workspace is the branch workspace/NAME.",
+      takes: {},
+      list: { field: "branches", noun: "branches", limit: 100 },
+    },
+    summary: "All branches, open and closed, the one with the newest check-in first",
+    input: z.object({
+      divergence: z.enum(["true", "false"]).optional().meta({
+        description: "`true` adds how far each branch is from the main branch",
+      }),
+      newest: wholeNumber("At most so many open branches and so many closed ones", 1, MAX_NEWEST),
     }),
-  }),
-  ok: { schema: branchesSchema, description: "The branches" },
-  isRead: true,
-}, (_services, { divergence }) =>
-  new RepositoryRead(async (repository) => {
-    const branches =
-      await (divergence === "true" ? repository.divergedBranches() : repository.branches());
-    // One that came in an import may have a name of any length: it is cut as pages cut it.
-    const shown = branches.map((branch) => ({ ...branch, name: shownText(branch.name, "name") }));
-    return { branches: shown };
-  }, "history"));
+    ok: { schema: branchesSchema, description: "The branches" },
+    isRead: true,
+  },
+  (_services, { divergence, newest: most = MAX_NEWEST }) =>
+    new RepositoryRead(async (repository) => {
+      const { newest, total } = await repository.newestBranches({
+        most,
+        isDiverged: divergence === "true",
+      });
+      // One that came in an import may have a name of any length: it is cut as pages cut it.
+      const branches = newest.map((branch) => ({
+        ...branch,
+        name: shownText(branch.name, "name"),
+      }));
+      return { branches, total };
+    }, "history"),
+);
 
 export const listTags = operation({
   http: "GET /api/tags",
@@ -66,14 +78,14 @@ export const listTags = operation({
     list: { field: "tags", noun: "tags", limit: 100 },
   },
   summary: "All tags, newest first",
-  input: z.object({}),
+  input: z.object({ newest: wholeNumber("At most so many", 1, MAX_NEWEST) }),
   ok: { schema: tagsSchema, description: "The tags" },
   isRead: true,
-}, () =>
-  new RepositoryRead(
-    async (repository) => ({ tags: await repository.tags() }),
-    "history",
-  ));
+}, (_services, { newest: most = MAX_NEWEST }) =>
+  new RepositoryRead(async (repository) => {
+    const { newest, total } = await repository.newestTags(most);
+    return { tags: newest, total };
+  }, "history"));
 
 export const createTag = operation({
   http: "POST /api/tags",

@@ -29,6 +29,7 @@ export const branchesSchema = z.object({
       }),
     }).meta({ id: "Branch" }),
   ).readonly(),
+  total: z.int().meta({ description: "How many branches there are" }),
 });
 
 export const tagsSchema = z.object({
@@ -41,6 +42,7 @@ export const tagsSchema = z.object({
       checkin_count: z.int(),
     }).meta({ id: "Tag" }),
   ).readonly(),
+  total: z.int().meta({ description: "How many tags there are" }),
 });
 
 export const createdTagSchema = z.object({ name: z.string(), uuid: z.string() })

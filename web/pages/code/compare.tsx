@@ -32,9 +32,6 @@ type Comparison = z.output<typeof comparisonSchema>;
 /** Check-ins that are listed, and up to which number the list is unfolded. */
 const [CHECKINS, UNFOLDED] = [100, 10];
 
-/** Most branches that the fields suggest, and most tags. */
-const SUGGESTED = 100;
-
 function isDirect(visit: Visit): boolean {
   return visit.query("view") === "direct";
 }
@@ -122,7 +119,7 @@ interface Sides {
 async function suggested(project: CodeProject): Promise<readonly string[]> {
   const { branches, tags } = await readBranchesAndTags(project);
   const open = branches.filter(({ status }) => status === "open");
-  return [open, tags].flatMap((list) => list.filter(hasAddress).slice(0, SUGGESTED))
+  return [open, tags].flatMap((list) => list.filter(hasAddress))
     .map(({ name }) => name);
 }
 

@@ -16,14 +16,14 @@ import type { Statistics } from "../../../services/engines/fossil/mod.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import {
-  type Branches,
+  type Names,
+  readBranchesAndTags,
   CheckinLink,
   firstLine,
   inOrder,
   Listing,
   readmeOf,
   Switcher,
-  type Tags,
   type Tree,
 } from "../../parts/files.tsx";
 import { ButtonForm } from "../../parts/form.tsx";
@@ -50,8 +50,7 @@ const MAX_ENTRIES = 200;
 export interface ProjectFigures {
   readonly project: z.output<typeof projectSchema>;
   readonly tree: Tree | null;
-  readonly branches: Branches;
-  readonly tags: Tags;
+  readonly names: Omit<Names, "named">;
   readonly releases: readonly Release[];
   readonly contributors: Contributions["contributors"];
   readonly newest: z.output<typeof timelineSchema>["checkins"][number] | undefined;
@@ -98,15 +97,14 @@ async function show(visit: Visit): Promise<View> {
 
 async function read(project: CodeProject): Promise<ProjectFigures> {
   const { visit, slug } = project;
-  const [shown, tree, { branches }, { tags }, { releases }, { contributors }, counts] =
+  const [shown, tree, names, { releases }, { contributors }, counts] =
     await Promise.all([
       project.invoke(getProject, {}),
       project.invoke(code.getTree, {}).catch((error) => {
         if (error instanceof NotFound) return null;
         throw error;
       }),
-      project.invoke(code.listBranches, {}),
-      project.invoke(code.listTags, {}),
+      readBranchesAndTags(project),
       project.invoke(listReleases, {}),
       project.invoke(code.listContributors, {}),
       visit.figures(slug),
@@ -122,8 +120,7 @@ async function read(project: CodeProject): Promise<ProjectFigures> {
   return {
     project: shown,
     tree,
-    branches,
-    tags,
+    names,
     releases,
     contributors,
     newest,
@@ -136,14 +133,14 @@ function ProjectHead({ project, figures }: {
   readonly project: CodeProject;
   readonly figures: ProjectFigures;
 }) {
-  const { newest, branches, tags, tree, project: { main_branch } } = figures;
+  const { newest, names, tree, project: { main_branch } } = figures;
   const { to } = project;
   return (
     <>
       <h1 class="hidden-text">{project.view.name}</h1>
       <div class="file-bar">
         <Switcher
-          {...{ project, branches, tags }}
+          {...{ project, ...names }}
           checkin={main_branch}
           named={null}
           link={(name) => to.tree(name)}
@@ -186,7 +183,7 @@ function ProjectAside({ project, figures }: {
   readonly figures: ProjectFigures;
 }) {
   const { to, view } = project;
-  const { counts, branches, tags, releases, tree } = figures;
+  const { counts, names: { branchCount, tagCount }, releases, tree } = figures;
   const [latest] = releases.filter(({ is_draft }) => !is_draft);
   const checkin = figures.project.main_branch;
   // Without the empty check-in that begins a repository.
@@ -219,8 +216,8 @@ function ProjectAside({ project, figures }: {
             count={figures.contributors.length}
             to={to.at("/contributors")}
           />
-          <Figure words="branches" count={branches.length} to={to.at("/branches")} />
-          <Figure words="tags" count={tags.length} to={to.at("/tags")} />
+          <Figure words="branches" count={branchCount} to={to.at("/branches")} />
+          <Figure words="tags" count={tagCount} to={to.at("/tags")} />
           <Figure words="releases" count={releases.length} to={to.at("/releases")} />
           <Figure words="tickets" count={counts.ticket_count} to={to.at("/tickets")} />
           <Figure words="wiki pages" count={counts.wiki_page_count} to={to.at("/wiki")} />

@@ -1,14 +1,14 @@
 import type { Child } from "hono/jsx";
 import type { z } from "zod";
 import { shownText } from "../../../services/engines/fossil/front/mod.ts";
-import { getActivity, getTimeline, listBranches } from "../../../services/work/code/operations.ts";
+import { getActivity, getTimeline } from "../../../services/work/code/operations.ts";
 import type { activitySchema, timelineSchema } from "../../../services/work/code/schemas.ts";
 import type { Signatures } from "../../../services/work/signatures/mod.ts";
 import type { SignatureView } from "../../../services/work/signatures/schemas.ts";
 import type { ProjectAddresses } from "../../addresses.ts";
 import { definePage, type View } from "../../page.ts";
 import { activityWords } from "../../parts/activity_words.ts";
-import { CheckinLink, firstLine } from "../../parts/files.tsx";
+import { CheckinLink, firstLine, readBranchesAndTags } from "../../parts/files.tsx";
 import { GraphCell, type GraphRows, lanesOf } from "../../parts/graph.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { PublicHead } from "../../parts/public_head.tsx";
@@ -56,7 +56,7 @@ async function show(visit: Visit): Promise<View | Response> {
   const kind = KINDS.find(([name]) => name === visit.query("type"))?.[0] ?? "checkin";
   const paging = { page: visit.pageNumber, per_page: PER_PAGE };
   const [{ branches }, shown] = await Promise.all([
-    project.invoke(listBranches, {}),
+    readBranchesAndTags(project),
     kind === "checkin"
       ? readCheckins(project, { ...filtersOf(visit), ...paging })
       : readEvents(project, { ...filtersOf(visit), kind, ...paging }),

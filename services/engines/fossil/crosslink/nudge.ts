@@ -75,11 +75,12 @@ interface LinkRow {
 }
 
 /**
- * Adds the close relatives of the remembered check-ins. A rebuild sees all of history at once; a
- * single commit must look at the check-ins around it to get the same times.
+ * Adds the close relatives of the remembered check-ins, if one of these moves. A rebuild sees all of
+ * history at once; a single commit must look at the check-ins around it to get the same times.
  */
 export function widenNudges(ctx: LinkContext): void {
   const { nudges } = ctx.pending;
+  if (![...nudges.values()].some((nudge) => mayMove(ctx, nudge))) return;
   const queue = [...nudges].flatMap(([rid, { child }]) => [rid, child]);
   const seen = new Set(queue);
   for (let i = 0; i < queue.length && i < MAX_NEIGHBOURS; i++) {
@@ -91,6 +92,12 @@ export function widenNudges(ctx: LinkContext): void {
       }
     }
   }
+}
+
+/** Whether the child is no younger than its parent, or was moved itself. */
+function mayMove(ctx: LinkContext, { start, child, childTime }: Nudge): boolean {
+  if (childTime !== null && start >= childTime) return true;
+  return ctx.db.exists("SELECT 1 FROM event WHERE objid=? AND mtime<>omtime", child);
 }
 
 /** Pairs of parent and child around a check-in that are close in time, by their own dates. */

@@ -29,6 +29,18 @@ export function listBranches(reader: Reader): readonly Branch[] {
   );
 }
 
+/** The newest of a list, and how many it has. */
+export interface Newest<Entry> {
+  readonly newest: readonly Entry[];
+  readonly total: number;
+}
+
+/** At most so many tags. */
+export function newestTags(reader: Reader, most: number): Newest<Tag> {
+  const all = listTags(reader);
+  return { newest: all.slice(0, most), total: all.length };
+}
+
 function branches(reader: Reader): Branch[] {
   const tips = tipsOf(reader).sorted();
   const rows = reader.repository.db.rows<BranchRow>(

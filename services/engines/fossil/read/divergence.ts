@@ -1,7 +1,7 @@
 import { FossilError } from "../error.ts";
 import type { Ancestry } from "../graph/mod.ts";
 import { ancestryOf } from "./ancestry.ts";
-import { listBranches } from "./branches.ts";
+import { listBranches, type Newest } from "./branches.ts";
 import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
 import type { Branch, DivergedBranch, OpenWork } from "./shapes.ts";
@@ -22,6 +22,16 @@ export function listDivergedBranches(reader: Reader): readonly DivergedBranch[] 
       return { value, bytes: value.length * ENTRY_BYTES };
     })
   );
+}
+
+/** At most so many open branches and so many closed ones, with their distances if asked for. */
+export function newestBranches(
+  reader: Reader,
+  { most, isDiverged }: { readonly most: number; readonly isDiverged: boolean },
+): Newest<Branch | DivergedBranch> {
+  const all = isDiverged ? listDivergedBranches(reader) : listBranches(reader);
+  const left = { open: most, closed: most };
+  return { newest: all.filter(({ status }) => left[status]-- > 0), total: all.length };
 }
 
 function divergedBranches(reader: Reader): DivergedBranch[] {

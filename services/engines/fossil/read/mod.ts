@@ -10,13 +10,13 @@ export {
 } from "./archive/mod.ts";
 export { listAttachments, readAttachment } from "./attachments.ts";
 export { type BlameOptions, readBlame } from "./blame.ts";
-export { listBranches, listTags } from "./branches.ts";
+export { listBranches, listTags, newestTags } from "./branches.ts";
 export { readCheckin } from "./checkin.ts";
 export { readRef } from "./checkins.ts";
 export { type ComparisonOptions, readComparison } from "./comparison.ts";
 export { readContributions, readUsers, type UsersOptions } from "./contributions.ts";
 export { type DiffOptions, readDiff } from "./diff.ts";
-export { listDivergedBranches, readOpenWork } from "./divergence.ts";
+export { listDivergedBranches, newestBranches, readOpenWork } from "./divergence.ts";
 export { MAX_FILE_LINES, TICKET_ORDERS } from "./bounds.ts";
 export { type FileLineOptions, readFileLines } from "./file_lines.ts";
 export { lfsOidOf } from "./lfs_pointer.ts";

@@ -50,7 +50,6 @@ import {
   type LinePlaceOptions,
   listAttachments,
   listBranches,
-  listDivergedBranches,
   listForumThreads,
   listTags,
   listTechnotes,
@@ -58,6 +57,8 @@ import {
   listTickets,
   listUnversioned,
   listWikiPages,
+  newestBranches,
+  newestTags,
   type Paging,
   readActivity,
   readArchive,
@@ -187,7 +188,8 @@ export const READS = {
   linePlaces: ({ reader }: Context, options: LinePlaceOptions) => readLinePlaces(reader, options),
   comparison: ({ reader }: Context, options: ComparisonOptions) => readComparison(reader, options),
   branches: ({ reader }: Context) => listBranches(reader),
-  divergedBranches: ({ reader }: Context) => listDivergedBranches(reader),
+  newestBranches: ({ reader }: Context, asked: { most: number; isDiverged: boolean }) =>
+    newestBranches(reader, asked),
   contributions: ({ reader }: Context) => readContributions(reader),
   /** Whose work is between two check-ins. */
   users: ({ reader }: Context, options: UsersOptions) => readUsers(reader, options),
@@ -200,6 +202,7 @@ export const READS = {
   /** The check-ins that merge a check-in, oldest first. */
   mergesOf: ({ reader }: Context, checkin: string) => readMergesOf(reader, checkin),
   tags: ({ reader }: Context) => listTags(reader),
+  newestTags: ({ reader }: Context, most: number) => newestTags(reader, most),
   /** The unversioned files whose names begin with a prefix. */
   unversionedFiles: ({ reader }: Context, prefix: string) => listUnversioned(reader, prefix),
   /** Those of the unversioned files that are there. */
