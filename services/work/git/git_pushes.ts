@@ -7,7 +7,12 @@ import {
   type PushHead,
   type RefReport,
 } from "../../engines/git/mod.ts";
-import type { GitPush, GitPushReport, SentPack, UnpackedPush } from "../../engines/fossil/mod.ts";
+import type {
+  GitPushReport,
+  PooledRepository,
+  SentPack,
+  UnpackedPush,
+} from "../../engines/fossil/mod.ts";
 import { matchesGlob } from "../../engines/fossil/front/mod.ts";
 import {
   Invalid,
@@ -26,6 +31,7 @@ import { Pushes, type PushesOptions, type PushTurn } from "../sync/mod.ts";
 import type { WorkRequest, Workspaces } from "../workspaces/mod.ts";
 import type { GitDoor } from "./git_door.ts";
 import { parsePushOptions, type PushOptions } from "./push_options.ts";
+import { storeInTurns, type StorePush } from "./push_turns.ts";
 import { beginsWork, type ReviewTarget, type Target, targetsOf } from "./push_targets.ts";
 
 /** Pushes of one caller that are on the disk at once. The rest waits at its sender. */
@@ -146,7 +152,13 @@ export class GitPushes {
     const options = await this.#optionsOf(access, head);
     let targets: readonly Target[] = [];
     const sender = { slug, caller, isFromGit: true };
-    const report = await this.#pushes.receive(access, sender, async (turn) => {
+    const turns = {
+      folder: join(upload.path, ".."),
+      signal: call.signal,
+      read: <T>(work: (repository: PooledRepository) => Promise<T>) =>
+        repositories.read(access.project, work),
+    };
+    const inTurn = async (turn: PushTurn, store: StorePush) => {
       const { refs } = await git.refs(turn.access.project);
       targets = await targetsOf(head.commands, {
         workspaces: this.#options.workspaces,
@@ -157,8 +169,13 @@ export class GitPushes {
         bases: unpacked.bases,
       });
       const { isLong } = unpacked;
-      return await this.#store(turn, { head, targets, draft, isLong, address: caller.address });
-    });
+      const { address } = caller;
+      return await this.#store(turn, { head, targets, draft, isLong, address, store });
+    };
+    const report = await storeInTurns(
+      turns,
+      (store) => this.#pushes.receive(access, sender, (turn) => inTurn(turn, store)),
+    );
     const refs = targets.map((target) => reportOf(target, report));
     const notices = [
       ...options.unknown.map((name) => `The push option "${name}" means nothing here`),
@@ -232,35 +249,39 @@ export class GitPushes {
 
   async #store(
     { repository, rules, mark, intend }: PushTurn,
-    { head: { isAtomic }, targets, draft, isLong, address }: {
+    { head: { isAtomic }, targets, draft, isLong, address, store }: {
       readonly head: PushHead;
       readonly targets: readonly Target[];
       readonly draft: string | null;
       readonly isLong: boolean;
       readonly address: string | null;
+      readonly store: StorePush;
     },
   ): Promise<GitPushReport> {
     const accepted = targets.filter((target) => target.refusal === null);
     if (accepted.length === 0 || (isAtomic && accepted.length < targets.length)) return NOTHING;
     if (rules.standstill !== undefined) throw new Unavailable(rules.standstill);
     const changed = new Set<string>();
-    for (const { pushed, intended } of accepted) {
+    for (const { pushed } of accepted) {
       if (changed.has(pushed.ref)) throw new Invalid("The push changes a workspace twice");
       changed.add(pushed.ref);
-      if (intended !== null) await intend(intended);
     }
-    const push: GitPush = {
+    const push = {
       draft,
       refs: accepted.map(({ pushed }) => pushed),
       isAtomic,
       rules: { ...rules, isFromGit: true, begins: accepted.flatMap(({ begins }) => begins ?? []) },
       address,
-      mark,
       now: this.#options.clock(),
     };
-    return isLong || push.refs.length > MAX_SHORT_REFS
-      ? await repository.receiveLongPush(push)
-      : await repository.receivePush(push);
+    return await store(repository, {
+      push,
+      mark,
+      isLong: isLong || push.refs.length > MAX_SHORT_REFS,
+      intend: async () => {
+        for (const { intended } of accepted) if (intended !== null) await intend(intended);
+      },
+    });
   }
 
   /** Opens the review of a workspace, unless it has one; returns what to say of it. */

@@ -4,7 +4,7 @@ import type { PooledRepository, PushedRef, PushRules } from "../../engines/fossi
 import { type Origin, SYSTEM } from "../../engines/events/mod.ts";
 import { isRefName } from "../../engines/git/mod.ts";
 import type { Caller } from "../../people/identity/mod.ts";
-import type { GitDoor } from "../git/mod.ts";
+import { type GitDoor, storeInTurns } from "../git/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import { LANDING_PREFIX, type Workspaces } from "../workspaces/mod.ts";
 import type { GitUpstream } from "./git_upstream.ts";
@@ -137,23 +137,32 @@ export async function pullFromGit(project: Project, pull: GitPull): Promise<Pull
   if (plan.moves.length === 0) return settled(plan, []);
   const moved = await inFolder(repositories, async (folder) => {
     const { draft, isLong } = await fetchDraft(project, { ...pull, moves: plan.moves, folder });
-    return await repositories.receive(project, null, async (repository, mark) => {
-      const rules: PushRules = { ...upstreamRules(now, own), isFromGit: true };
-      const push = {
-        draft,
-        refs: plan.moves,
-        head: plan.head,
-        isAtomic: false,
-        rules,
-        address: null,
-        mark,
-        now,
-      };
-      const store = isLong || plan.moves.length > MAX_SHORT_MOVES
-        ? repository.receiveLongPush
-        : repository.receivePush;
-      return await store(push, { signal });
-    }, { isFromGit: true });
+    const rules: PushRules = { ...upstreamRules(now, own), isFromGit: true };
+    const push = {
+      draft,
+      refs: plan.moves,
+      head: plan.head,
+      isAtomic: false,
+      rules,
+      address: null,
+      now,
+    };
+    const isLonger = isLong || plan.moves.length > MAX_SHORT_MOVES;
+    const read = <T>(work: (repository: PooledRepository) => Promise<T>) =>
+      repositories.read(project, work);
+    return await storeInTurns(
+      { folder, signal, read },
+      (store) =>
+        repositories.receive(
+          project,
+          null,
+          (repository, mark) =>
+            store(repository, { push, mark, isLong: isLonger, intend: async () => {} }),
+          {
+            isFromGit: true,
+          },
+        ),
+    );
   });
   return settled(plan, moved.refs);
 }

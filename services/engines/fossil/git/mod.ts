@@ -21,7 +21,10 @@ export {
   type PushedRef,
   type PushedRefReport,
   receivePush,
+  type RehearsedPush,
+  rehearsePush,
   type SentPack,
+  storeRehearsed,
   type UnpackedPush,
   unpackPush,
 } from "./push/mod.ts";

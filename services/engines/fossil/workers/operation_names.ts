@@ -109,7 +109,8 @@ export const WHOLE_NAMES = [
   "gitPack",
   "unpackPush",
   "receivePush",
-  "receiveLongPush",
+  "rehearsePush",
+  "storeRehearsed",
   "verify",
   "rebuild",
 ] as const;
@@ -139,10 +140,10 @@ export const REPEATABLE: ReadonlySet<string> = new Set<OperationName>([
 
 /**
  * The workers on the side: those that answer in steps of a few milliseconds, those for reads that
- * compute for longer, and those for what has no limit; "stores" write what takes long, while their
- * project's turn lasts. Nothing of one waits for another.
+ * compute for longer, and those for what has no limit; "rehearsals" write what takes long into copies,
+ * and "stores" what was rehearsed, while its project's turn lasts. Nothing of one waits for another.
  */
-export const SIDES = ["quick", "heavy", "unlimited", "imports", "stores"] as const;
+export const SIDES = ["quick", "heavy", "unlimited", "imports", "rehearsals", "stores"] as const;
 
 export type Side = (typeof SIDES)[number];
 
@@ -166,7 +167,8 @@ export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Sid
   ["prepareClones", "unlimited"],
   ["gitPack", "unlimited"],
   ["unpackPush", "quick"],
-  ["receiveLongPush", "stores"],
+  ["rehearsePush", "rehearsals"],
+  ["storeRehearsed", "stores"],
   ["storeCloned", "unlimited"],
   ["verify", "unlimited"],
 ]);

@@ -16,7 +16,8 @@ import {
   rawPack,
   rawTree,
 } from "../../../support/raw_pushes.ts";
-import { DATE, withPool } from "./support/pools.ts";
+import { commit, DATE, withPool } from "./support/pools.ts";
+import { assertRebuilds } from "./support/tables.ts";
 
 const FILE = 0o100644;
 const REF = "refs/heads/main";
@@ -33,6 +34,20 @@ function line(count: number): { readonly objects: readonly RawObject[]; readonly
     parents = [commit.hex];
   }
   return { objects, tip: parents[0]! };
+}
+
+/** Rehearses a push in a copy. */
+async function rehearse(repository: PooledRepository, push: GitPush) {
+  const folder = await Deno.makeTempDir({ dir: dirname(repository.path) });
+  return await repository.rehearsePush(join(folder, "copy"), push);
+}
+
+function ticket(repository: PooledRepository, title: string) {
+  return repository.saveTicket({
+    user: "alice",
+    date: DATE + 1000,
+    fields: [{ name: "title", value: title, append: false }],
+  });
 }
 
 /** Unpacks objects; returns where their draft is, and whether to store it takes long. */
@@ -66,24 +81,55 @@ async function unpack(repository: PooledRepository, count: number) {
   return { isLong, push };
 }
 
-Deno.test("what takes long to store is told, and others read meanwhile", async () => {
+Deno.test("a push that takes long to store keeps nobody waiting, and loses nothing", async () => {
   await withPool({ workers: 1 }, async (_, repository) => {
     const short = await unpack(repository, 3);
     assert.equal(short.isLong, false);
     const { isLong, push } = await unpack(repository, 200);
     assert.equal(isLong, true);
     const ended: string[] = [];
-    const storing = repository.receiveLongPush(push).then((report) => {
+    const storing = rehearse(repository, push).then((rehearsed) => {
       ended.push("push");
-      return report;
+      return rehearsed;
     });
+    const { uuid } = await ticket(repository, "meanwhile");
+    ended.push("ticket");
     assert.equal((await repository.timeline({})).total, 1);
-    ended.push("read");
-    assert.equal((await storing).refs[0]?.refusal, null);
-    assert.deepEqual(ended, ["read", "push"]);
+    const rehearsed = await storing;
+    assert.deepEqual(ended, ["ticket", "push"]);
+    assert.equal(rehearsed.report.refs[0]?.refusal, null);
+    // Nothing of it is here yet.
+    assert.equal((await repository.timeline({})).total, 1);
+    const after = (await repository.received({ after: null, limit: 0 })).place;
+    assert.equal(await repository.storeRehearsed({ ...rehearsed, mark: "a push" }), true);
     // The repository's own worker sees what another one has stored, and writes on.
-    assert.equal((await repository.gitRefs())?.refs[0]?.ref, REF);
+    assert.equal((await repository.gitRefs())?.refs[0]?.object, push.refs[0]?.to);
     assert.equal((await repository.timeline({})).total, 201);
+    const { artifacts } = await repository.received({ after });
+    assert.equal(artifacts.at(-1)?.mark, "a push");
+    await ticket(repository, "afterwards");
+    assert.equal((await repository.ticket(uuid)).title, "meanwhile");
+    assert.deepEqual((await repository.verify()).damages, []);
+    await repository.close();
+    assertRebuilds(repository.path);
+  });
+});
+
+Deno.test("a long push is made again if check-ins, tags or settings came meanwhile", async () => {
+  await withPool({ workers: 1 }, async (_, repository) => {
+    const { push } = await unpack(repository, 100);
+    const outdated = await rehearse(repository, push);
+    await commit(repository, "b", new TextEncoder().encode("b\n"));
+    const size = async () => (await repository.received({ after: null, limit: 0 })).bytes;
+    const before = await size();
+    assert.equal(await repository.storeRehearsed({ ...outdated, mark: null }), false);
+    assert.equal(await size(), before);
+    const again = await rehearse(repository, push);
+    assert.equal(await repository.storeRehearsed({ ...again, mark: null }), true);
+    // What was stored once stands in its own way.
+    assert.equal(await repository.storeRehearsed({ ...again, mark: null }), false);
+    await repository.close();
+    assertRebuilds(repository.path);
   });
 });
 

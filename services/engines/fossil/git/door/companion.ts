@@ -100,6 +100,19 @@ export class GitCompanion implements Disposable {
     }
   }
 
+  /** Runs work that writes rows of its tables, as one transaction. */
+  writeRows(work: (db: Database) => void): void {
+    this.db.exec("BEGIN IMMEDIATE");
+    try {
+      work(this.db);
+      this.db.exec("COMMIT");
+      this.#forget();
+    } catch (error) {
+      this.#undo();
+      throw error;
+    }
+  }
+
   /** The references. Needs an update before. */
   advertisement(): Advertisement {
     const rows = this.db.rows<{ name: string; object: Uint8Array; peeled: Uint8Array | null }>(
@@ -174,6 +187,11 @@ export class GitCompanion implements Disposable {
 
   #undo(): void {
     this.db.rollBack();
+    this.#forget();
+  }
+
+  /** Has the next update read everything. */
+  #forget(): void {
     this.#loaded = -1;
     this.#history = null;
   }

@@ -1,0 +1,193 @@
+/**
+ * Long pushes: stored in a copy of the repository first, while others write to it. What has changed
+ * there is then changed in the repository, which takes a small part of the time.
+ */
+import {
+  applyChanges,
+  Database,
+  noteChanges,
+  type NotedTable,
+  Outdated,
+} from "../../content/mod.ts";
+import { packBlob } from "../../codec/mod.ts";
+import { companionPath, type GitCompanion } from "../door/mod.ts";
+import { type GitPush, type GitPushReport, receivePush } from "./receive.ts";
+
+/**
+ * Numbers that others can use meanwhile. The new rows of a push come behind them, so that they keep
+ * their numbers.
+ */
+const GAP = 10_000;
+
+/** What check-ins and their tags change. */
+const TABLES: readonly NotedTable[] = [
+  { name: "rcvfrom", key: ["rcvid"], isNumbered: true },
+  { name: "blob", key: ["rid"], isNumbered: true, isLarge: true },
+  { name: "filename", key: ["fnid"], isNumbered: true },
+  { name: "tag", key: ["tagid"], isNumbered: true },
+  { name: "delta", key: ["rid"] },
+  { name: "config", key: ["name"] },
+  { name: "private", key: ["rid"] },
+  { name: "event", key: ["objid"] },
+  { name: "mlink", key: ["mid"], hasGroups: true },
+  { name: "plink", key: ["pid", "cid"] },
+  { name: "tagxref", key: ["rid", "tagid"] },
+  { name: "leaf", key: ["rid"] },
+  { name: "phantom", key: ["rid"] },
+  { name: "orphan", key: ["rid"] },
+  { name: "unclustered", key: ["rid"] },
+  { name: "backlink", key: ["target", "srctype", "srcid"] },
+  { name: "cherrypick", key: ["parentid", "childid"] },
+];
+
+const OBJECT_TABLES: readonly NotedTable[] = [
+  { name: "object", key: ["name"] },
+  { name: "revision", key: ["id"], isNumbered: true },
+  { name: "tree", key: ["id"], isNumbered: true },
+  { name: "tag", key: ["id"], isNumbered: true },
+  { name: "file", key: ["rid"] },
+  { name: "move", key: ["ref"] },
+  { name: "ref", key: ["name"] },
+  { name: "meta", key: ["key"] },
+];
+
+/** The numbered tables, and rows that keep the numbers before the new ones. */
+const KEEPERS = {
+  rcvfrom: "INSERT INTO rcvfrom(rcvid) VALUES(?)",
+  blob: "INSERT INTO blob(rid,rcvid,size,uuid,content) VALUES(?,0,0,?,?)",
+  filename: "INSERT INTO filename(fnid,name) VALUES(?,?)",
+  tag: "INSERT INTO tag(tagid,tagname) VALUES(?,?)",
+} as const;
+
+/** No artifact, file or tag has this name. */
+const KEEPER = "-".repeat(64);
+
+/** The state on which a push builds, and the first numbers of its rows. */
+interface Ground {
+  readonly last: number;
+  readonly state: string;
+  readonly objects: string;
+  readonly first: Readonly<Record<string, number>>;
+  readonly firstObjects: Readonly<Record<string, number>>;
+}
+
+const GROUND = "CREATE TABLE fx_ground(value TEXT)";
+
+/**
+ * Stores a push in the copy of a repository, and notes what changes there.
+ *
+ * @param companion that of the copy
+ * @param progress as for {@linkcode receivePush}
+ */
+export function rehearsePush(
+  companion: GitCompanion,
+  push: GitPush,
+  progress: (done: number, total: number) => void,
+): GitPushReport {
+  companion.update();
+  const { db: objects, reader: { repository: { db } } } = companion;
+  const lastOf = (from: Database, { name, key }: NotedTable) =>
+    from.value<number>(`SELECT max(${key[0]}) FROM ${name}`) ?? 0;
+  const last = Object.fromEntries(
+    TABLES.filter(({ name }) => name in KEEPERS).map((table) => [table.name, lastOf(db, table)]),
+  );
+  const first = Object.fromEntries(
+    Object.entries(last).map(([name, number]) => [name, number + GAP + 1]),
+  );
+  const firstObjects = Object.fromEntries(
+    OBJECT_TABLES.filter(({ isNumbered }) => isNumbered === true)
+      .map((table) => [table.name, lastOf(objects, table) + 1]),
+  );
+  const ground: Ground = {
+    last: last["blob"]!,
+    state: stateOf(db),
+    objects: stateOfObjects(objects),
+    first,
+    firstObjects,
+  };
+  for (const [name, insert] of Object.entries(KEEPERS)) {
+    const texts = name === "rcvfrom" ? [] : [KEEPER];
+    const bytes = name === "blob" ? [packBlob(new Uint8Array(0))] : [];
+    db.run(insert, last[name]! + GAP, ...texts, ...bytes);
+  }
+  db.exec(GROUND);
+  db.run("INSERT INTO fx_ground VALUES(?)", JSON.stringify(ground));
+  noteChanges(db, TABLES);
+  noteChanges(objects, OBJECT_TABLES);
+  return receivePush(companion, push, progress);
+}
+
+/** What a rehearsal leaves. */
+export interface RehearsedPush {
+  /** Where the copy of the repository is. */
+  readonly copy: string;
+  readonly report: GitPushReport;
+}
+
+/**
+ * Stores what a push has changed in a copy, unless anything came meanwhile on which a push can depend:
+ * check-ins, tags, settings, what was missing.
+ *
+ * @param mark as in {@linkcode GitPush}: what the rehearsal had counts for nothing
+ * @returns whether it is stored
+ */
+export function storeRehearsed(
+  companion: GitCompanion,
+  { copy, report: { receipt }, mark }: RehearsedPush & { readonly mark: string | null },
+): boolean {
+  const { repository } = companion.reader;
+  const from = new Database(copy, { readOnly: true });
+  try {
+    const ground: Ground = JSON.parse(from.value<string>("SELECT value FROM fx_ground")!);
+    repository.writeRows(() => {
+      const { db } = repository;
+      const isNewer = "SELECT 1 FROM event WHERE objid>? AND type IN ('ci','g')";
+      if (db.exists(isNewer, ground.last) || stateOf(db) !== ground.state) {
+        throw new Outdated("The repository has changed");
+      }
+      applyChanges(from, db, { tables: TABLES, first: ground.first });
+      const update = "UPDATE rcvfrom SET nonce=?, mtime=julianday('now') WHERE rcvid=?";
+      db.run(update, mark, receipt);
+    });
+    storeObjects(companion, copy, ground);
+    return true;
+  } catch (error) {
+    if (error instanceof Outdated) return false;
+    throw error;
+  } finally {
+    from.close();
+  }
+}
+
+/** Adds the objects to the companion, unless it has changed meanwhile: it is then made as usual. */
+function storeObjects(companion: GitCompanion, copy: string, ground: Ground): void {
+  const from = new Database(companionPath(copy), { readOnly: true });
+  try {
+    companion.writeRows((db) => {
+      if (stateOfObjects(db) !== ground.objects) return;
+      applyChanges(from, db, { tables: OBJECT_TABLES, first: ground.firstObjects });
+    });
+  } catch (error) {
+    if (!(error instanceof Outdated)) throw error;
+  } finally {
+    from.close();
+  }
+}
+
+/** What a push depends on, beside check-ins and tags. */
+function stateOf(db: Database): string {
+  return JSON.stringify([
+    db.rows("SELECT name, value, mtime FROM config ORDER BY name"),
+    db.rows("SELECT rid FROM phantom ORDER BY rid"),
+    db.rows("SELECT rid FROM orphan ORDER BY rid"),
+    db.rows("SELECT rid FROM private ORDER BY rid"),
+    db.rows("SELECT uuid FROM shun ORDER BY uuid"),
+  ]);
+}
+
+function stateOfObjects(db: Database): string {
+  return JSON.stringify([
+    db.rows("SELECT value FROM meta WHERE key IN ('history','version')"),
+    ...["revision", "tree", "tag"].map((name) => db.value(`SELECT max(id) FROM ${name}`)),
+  ]);
+}
