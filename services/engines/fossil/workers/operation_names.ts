@@ -140,17 +140,17 @@ export const REPEATABLE: ReadonlySet<string> = new Set<OperationName>([
 
 /**
  * The workers on the side: those that answer in steps of a few milliseconds, those for reads that
- * compute for longer, and those for what has no limit; "rehearsals" write what takes long into copies,
- * and "stores" what was rehearsed, while its project's turn lasts. Nothing of one waits for another.
+ * compute for longer, and those for what has no limit; "rehearsals" write what takes long into copies
+ * of repositories. Nothing of one waits for another.
  */
-export const SIDES = ["quick", "heavy", "unlimited", "imports", "rehearsals", "stores"] as const;
+export const SIDES = ["quick", "heavy", "unlimited", "imports", "rehearsals"] as const;
 
 export type Side = (typeof SIDES)[number];
 
 /**
  * Operations that may take long, and the worker on the side that does them. Reads that kept other
  * calls waiting go to "heavy", imports to workers of their own. Several may write the search index;
- * SQLite's lock keeps them apart, and a long push from the repository's own worker.
+ * SQLite's lock keeps them apart.
  */
 export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Side>([
   ["search", "quick"],
@@ -168,7 +168,6 @@ export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Sid
   ["gitPack", "unlimited"],
   ["unpackPush", "quick"],
   ["rehearsePush", "rehearsals"],
-  ["storeRehearsed", "stores"],
   ["storeCloned", "unlimited"],
   ["verify", "unlimited"],
 ]);

@@ -334,7 +334,6 @@ const SIDE_OPTIONS: Readonly<Record<Side, SideOptions>> = {
   unlimited: { workers: 3, idleMs: 2_000 },
   imports: { workers: 2, idleMs: 2_000 },
   rehearsals: { workers: 2, idleMs: 2_000 },
-  stores: { workers: 2, idleMs: 2_000 },
 };
 
 /** What workers on the side cache, in bytes: they read a thing once. */
@@ -412,9 +411,8 @@ export class RepositoryPool {
       const sideOptions = {
         ...laneOptions,
         settings: sideSettings,
-        // Others wait for what is stored.
-        ...side === "stores" ? {} : { nicer: NICER_ON_THE_SIDE },
-        ...side === "quick" || side === "stores" ? {} : { turns },
+        nicer: NICER_ON_THE_SIDE,
+        ...side === "quick" ? {} : { turns },
       };
       return [side, Array.from({ length: workers }, () => new Lane(sideOptions))];
     })) as Record<Side, Lane[]>;
