@@ -6,16 +6,16 @@ export interface NotedTable {
   readonly name: string;
   /** Columns that tell its rows apart, or groups of rows that change together. */
   readonly key: readonly string[];
-  /** Whether its new rows get the next numbers, which the first column of the key has. */
-  readonly isNumbered?: boolean;
+  /** The table that gives the first column of the key its numbers, if the row begins with it. */
+  readonly numbersOf?: string;
   /** Whether several rows may have one key. */
   readonly hasGroups?: boolean;
-  /** Whether rows are large: few of them are read at a time. */
+  /** Whether rows are large: few of them are in memory at a time. */
   readonly isLarge?: boolean;
 }
 
-/** Rows read at a time. */
-const [BATCH, BATCH_LARGE] = [2000, 20];
+/** Rows, or groups, that are read at a time, and rows that one statement inserts. */
+const [BATCH, BATCH_LARGE, TOGETHER] = [1000, 4, 50];
 
 const CHANGED = "fx_changed_";
 
@@ -43,7 +43,7 @@ export function noteChanges(db: Database, tables: readonly NotedTable[]): void {
 /**
  * Changes the rows of a file as those of its copy were changed. Needs a transaction of the file.
  *
- * @param first the first number that a new row of the copy has got, for each numbered table
+ * @param first the first number that a new row of the copy has got, for each table that numbers its own
  * @throws Outdated if a new row stands in the way of one
  */
 export function applyChanges(
@@ -54,63 +54,99 @@ export function applyChanges(
     readonly first: Readonly<Record<string, number>>;
   },
 ): void {
-  for (const table of tables) applyTable(copy, db, table, first[table.name] ?? Infinity);
-}
-
-function applyTable(copy: Database, db: Database, table: NotedTable, first: number): void {
-  const { name, key, isLarge = false, hasGroups = false } = table;
-  const columns = copy.columns(name);
-  if (columns.join() !== db.columns(name).join()) {
-    throw new Outdated(`The table ${name} is another`);
-  }
-  const isKey = key.map((column) => `${column}=?`).join(" AND ");
-  const remove = `DELETE FROM ${name} WHERE ${isKey}`;
-  const values = columns.map(() => "?");
-  const insert = `INSERT INTO ${name}(${columns}) VALUES(${values})`;
-  const replace = table.isNumbered === true
-    ? `UPDATE ${name} SET ${columns.map((column) => `${column}=?`)} WHERE ${isKey}`
-    : hasGroups
-    ? insert
-    : `INSERT OR REPLACE INTO ${name}(${columns}) VALUES(${values})`;
-  const ofKey = (row: Row) => key.map((column) => row[column] ?? null);
-  const gone = `SELECT changed.* FROM ${CHANGED}${name} AS changed WHERE changed.noted>?
-    ${hasGroups ? "" : `AND NOT EXISTS(SELECT 1 FROM ${name} AS now WHERE ${isSame(key)})`}
-    ORDER BY changed.noted LIMIT ${BATCH}`;
-  for (const row of batches(copy, gone, BATCH)) db.run(remove, ...ofKey(row));
-  const batch = isLarge ? BATCH_LARGE : BATCH;
-  const changed = hasGroups
-    ? `SELECT now.rowid AS noted, now.* FROM ${name} AS now WHERE now.rowid>? AND EXISTS(
-        SELECT 1 FROM ${CHANGED}${name} AS changed WHERE ${isSame(key)})
-        ORDER BY now.rowid LIMIT ${batch}`
-    : `SELECT changed.noted, now.* FROM ${CHANGED}${name} AS changed JOIN ${name} AS now
-        ON ${isSame(key)} WHERE changed.noted>? ORDER BY changed.noted LIMIT ${batch}`;
   try {
-    for (const row of batches(copy, changed, batch)) {
-      const all = columns.map((column) => row[column] ?? null);
-      const isNew = Number(row[key[0]!]) >= first;
-      if (isNew || table.isNumbered !== true) db.run(isNew ? insert : replace, ...all);
-      else db.run(replace, ...all, ...ofKey(row));
+    for (const table of tables) {
+      if (copy.columns(table.name).join() !== db.columns(table.name).join()) {
+        throw new Outdated(`The table ${table.name} is another`);
+      }
+      const from = first[table.numbersOf ?? ""] ?? Infinity;
+      new ChangedTable({ copy, db, table, first: from }).apply();
     }
   } catch (error) {
-    if (error instanceof Error && /constraint/i.test(error.message)) {
-      throw new Outdated(error.message);
-    }
-    throw error;
+    const isInTheWay = error instanceof Error && /constraint/i.test(error.message);
+    throw isInTheWay ? new Outdated(error.message) : error;
   }
 }
 
 type Row = Readonly<Record<string, SqlValue>>;
 
-function isSame(key: readonly string[]): string {
-  return key.map((column) => `now.${column}=changed.${column}`).join(" AND ");
+interface ChangedTableParts {
+  readonly copy: Database;
+  readonly db: Database;
+  readonly table: NotedTable;
+  /** From here on, numbers are new. */
+  readonly first: number;
 }
 
-/** Rows in the order in which they were noted. */
-function* batches(db: Database, select: string, batch: number): Generator<Row> {
-  for (let last: SqlValue = 0;;) {
-    const rows: Row[] = db.rows<Row>(select, last);
-    yield* rows;
-    if (rows.length < batch) return;
-    last = rows.at(-1)!["noted"] ?? null;
+class ChangedTable {
+  readonly #parts: ChangedTableParts;
+  readonly #columns: readonly string[];
+
+  constructor(parts: ChangedTableParts) {
+    this.#parts = parts;
+    this.#columns = parts.copy.columns(parts.table.name);
+  }
+
+  apply(): void {
+    const { name, key, hasGroups = false, isLarge = false } = this.#parts.table;
+    const isSame = key.map((column) => `now.${column}=changed.${column}`).join(" AND ");
+    const gone = `SELECT changed.* FROM ${CHANGED}${name} AS changed WHERE noted>? AND noted<=?` +
+      (hasGroups ? "" : ` AND NOT EXISTS(SELECT 1 FROM ${name} AS now WHERE ${isSame})`);
+    const remove = `DELETE FROM ${name} WHERE ${this.#isKey}`;
+    for (const rows of this.#batches(gone, BATCH)) {
+      for (const row of rows) {
+        if (!this.#isNew(row)) this.#parts.db.run(remove, ...this.#keyOf(row));
+      }
+    }
+    const changed = `SELECT now.* FROM ${CHANGED}${name} AS changed CROSS JOIN ${name} AS now
+      ON ${isSame} WHERE noted>? AND noted<=? ORDER BY noted`;
+    for (const rows of this.#batches(changed, isLarge ? BATCH_LARGE : BATCH)) this.#write(rows);
+  }
+
+  /** Writes rows as they are in the copy. */
+  #write(rows: readonly Row[]): void {
+    const { db, table } = this.#parts;
+    const { name, numbersOf, hasGroups = false, isLarge = false } = table;
+    const isOwn = name === numbersOf;
+    const columns = this.#columns;
+    const values = `(${columns.map(() => "?")})`;
+    // A row must not take the place of another one with another number.
+    const verb = isOwn || hasGroups ? "INSERT" : "INSERT OR REPLACE";
+    const insert = `${verb} INTO ${name}(${columns}) VALUES${values}`;
+    const update = `UPDATE ${name} SET ${columns.map((column) => `${column}=?`)}
+      WHERE ${this.#isKey}`;
+    const valuesOf = (row: Row) => columns.map((column) => row[column] ?? null);
+    const inserted: Row[] = [];
+    for (const row of rows) {
+      if (!isOwn || this.#isNew(row)) inserted.push(row);
+      else db.run(update, ...valuesOf(row), ...this.#keyOf(row));
+    }
+    let at = 0;
+    for (; !isLarge && at + TOGETHER <= inserted.length; at += TOGETHER) {
+      const many = inserted.slice(at, at + TOGETHER).flatMap(valuesOf);
+      db.run(insert + `,${values}`.repeat(TOGETHER - 1), ...many);
+    }
+    for (const row of inserted.slice(at)) db.run(insert, ...valuesOf(row));
+  }
+
+  get #isKey(): string {
+    return this.#parts.table.key.map((column) => `${column}=?`).join(" AND ");
+  }
+
+  #keyOf(row: Row): SqlValue[] {
+    return this.#parts.table.key.map((column) => row[column] ?? null);
+  }
+
+  #isNew(row: Row): boolean {
+    return Number(row[this.#parts.table.key[0]!]) >= this.#parts.first;
+  }
+
+  /** What a query finds for the noted keys between two places. */
+  *#batches(select: string, count: number): Generator<Row[]> {
+    const last = `SELECT max(noted) FROM ${CHANGED}${this.#parts.table.name}`;
+    const end = this.#parts.copy.value<number>(last) ?? 0;
+    for (let at = 0; at < end; at += count) {
+      yield this.#parts.copy.rows<Row>(select, at, at + count);
+    }
   }
 }

@@ -21,30 +21,30 @@ const GAP = 10_000;
 
 /** What check-ins and their tags change. */
 const TABLES: readonly NotedTable[] = [
-  { name: "rcvfrom", key: ["rcvid"], isNumbered: true },
-  { name: "blob", key: ["rid"], isNumbered: true, isLarge: true },
-  { name: "filename", key: ["fnid"], isNumbered: true },
-  { name: "tag", key: ["tagid"], isNumbered: true },
-  { name: "delta", key: ["rid"] },
+  { name: "rcvfrom", key: ["rcvid"], numbersOf: "rcvfrom" },
+  { name: "blob", key: ["rid"], numbersOf: "blob", isLarge: true },
+  { name: "filename", key: ["fnid"], numbersOf: "filename" },
+  { name: "tag", key: ["tagid"], numbersOf: "tag" },
+  { name: "delta", key: ["rid"], numbersOf: "blob" },
   { name: "config", key: ["name"] },
-  { name: "private", key: ["rid"] },
-  { name: "event", key: ["objid"] },
-  { name: "mlink", key: ["mid"], hasGroups: true },
+  { name: "private", key: ["rid"], numbersOf: "blob" },
+  { name: "event", key: ["objid"], numbersOf: "blob" },
+  { name: "mlink", key: ["mid"], numbersOf: "blob", hasGroups: true },
   { name: "plink", key: ["pid", "cid"] },
-  { name: "tagxref", key: ["rid", "tagid"] },
-  { name: "leaf", key: ["rid"] },
-  { name: "phantom", key: ["rid"] },
-  { name: "orphan", key: ["rid"] },
-  { name: "unclustered", key: ["rid"] },
+  { name: "tagxref", key: ["rid", "tagid"], numbersOf: "blob" },
+  { name: "leaf", key: ["rid"], numbersOf: "blob" },
+  { name: "phantom", key: ["rid"], numbersOf: "blob" },
+  { name: "orphan", key: ["rid"], numbersOf: "blob" },
+  { name: "unclustered", key: ["rid"], numbersOf: "blob" },
   { name: "backlink", key: ["target", "srctype", "srcid"] },
   { name: "cherrypick", key: ["parentid", "childid"] },
 ];
 
 const OBJECT_TABLES: readonly NotedTable[] = [
   { name: "object", key: ["name"] },
-  { name: "revision", key: ["id"], isNumbered: true },
-  { name: "tree", key: ["id"], isNumbered: true },
-  { name: "tag", key: ["id"], isNumbered: true },
+  { name: "revision", key: ["id"], numbersOf: "revision" },
+  { name: "tree", key: ["id"], numbersOf: "tree" },
+  { name: "tag", key: ["id"], numbersOf: "tag" },
   { name: "file", key: ["rid"] },
   { name: "move", key: ["ref"] },
   { name: "ref", key: ["name"] },
@@ -89,13 +89,15 @@ export function rehearsePush(
   const lastOf = (from: Database, { name, key }: NotedTable) =>
     from.value<number>(`SELECT max(${key[0]}) FROM ${name}`) ?? 0;
   const last = Object.fromEntries(
-    TABLES.filter(({ name }) => name in KEEPERS).map((table) => [table.name, lastOf(db, table)]),
+    TABLES.filter(({ name, numbersOf }) => name === numbersOf).map((
+      table,
+    ) => [table.name, lastOf(db, table)]),
   );
   const first = Object.fromEntries(
     Object.entries(last).map(([name, number]) => [name, number + GAP + 1]),
   );
   const firstObjects = Object.fromEntries(
-    OBJECT_TABLES.filter(({ isNumbered }) => isNumbered === true)
+    OBJECT_TABLES.filter(({ name, numbersOf }) => name === numbersOf)
       .map((table) => [table.name, lastOf(objects, table) + 1]),
   );
   const ground: Ground = {
@@ -178,10 +180,10 @@ function storeObjects(companion: GitCompanion, copy: string, ground: Ground): vo
 function stateOf(db: Database): string {
   return JSON.stringify([
     db.rows("SELECT name, value, mtime FROM config ORDER BY name"),
-    db.rows("SELECT rid FROM phantom ORDER BY rid"),
-    db.rows("SELECT rid FROM orphan ORDER BY rid"),
-    db.rows("SELECT rid FROM private ORDER BY rid"),
-    db.rows("SELECT uuid FROM shun ORDER BY uuid"),
+    db.rows("SELECT count(*), max(mtime) FROM shun"),
+    ...["phantom", "orphan", "private"].map((name) =>
+      db.rows(`SELECT count(*), total(rid) FROM ${name}`)
+    ),
   ]);
 }
 
