@@ -8,6 +8,10 @@ import {
   receivePush,
   Repository,
 } from "../../../../services/engines/fossil/mod.ts";
+import {
+  type PoolOptions,
+  repositoryProcesses,
+} from "../../../../services/engines/fossil/front/mod.ts";
 import { Reader } from "../../../../services/engines/fossil/read/mod.ts";
 import {
   rawBlob,
@@ -81,8 +85,8 @@ async function unpack(repository: PooledRepository, count: number) {
   return { isLong, push };
 }
 
-Deno.test("a push that takes long to store keeps nobody waiting, and loses nothing", async () => {
-  await withPool({ workers: 1 }, async (_, repository) => {
+async function requireNobodyWaits(options: PoolOptions | ((folder: string) => PoolOptions)) {
+  await withPool(options, async (_, repository) => {
     const short = await unpack(repository, 3);
     assert.equal(short.isLong, false);
     const { isLong, push } = await unpack(repository, 200);
@@ -113,6 +117,14 @@ Deno.test("a push that takes long to store keeps nobody waiting, and loses nothi
     await repository.close();
     assertRebuilds(repository.path);
   });
+}
+
+Deno.test("a push that takes long to store keeps nobody waiting, and loses nothing", async () => {
+  await requireNobodyWaits({ workers: 1 });
+});
+
+Deno.test("nor does one that processes store", async () => {
+  await requireNobodyWaits(repositoryProcesses);
 });
 
 Deno.test("a long push is made again if check-ins, tags or settings came meanwhile", async () => {

@@ -17,7 +17,7 @@ import { type GitPush, type GitPushReport, receivePush } from "./receive.ts";
  * Numbers that others can use meanwhile. The new rows of a push come behind them, so that they keep
  * their numbers.
  */
-const GAP = 10_000;
+const GAP = 1000;
 
 /** What check-ins and their tags change. */
 const TABLES: readonly NotedTable[] = [
