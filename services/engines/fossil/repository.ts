@@ -225,10 +225,10 @@ export class Repository implements Disposable {
    * Runs work that writes rows of tables which follow from each other already, as one transaction.
    * If it throws, the file stays as it was.
    */
-  writeRows(work: () => void): void {
+  writeRows(work: (db: Database) => void): void {
     this.db.exec("BEGIN IMMEDIATE");
     try {
-      work();
+      work(this.db);
       this.db.exec("COMMIT");
     } catch (error) {
       this.db.rollBack();

@@ -44,7 +44,7 @@ function logHead(path: string): string {
     using file = Deno.openSync(`${path}-wal`);
     const head = new Uint8Array(LOG_HEAD);
     const count = file.readSync(head) ?? 0;
-    return head.subarray(0, count).toHex();
+    return head.subarray(0, count).join();
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return "";
     throw error;

@@ -51,7 +51,7 @@ const OBJECT_TABLES: readonly NotedTable[] = [
   { name: "meta", key: ["key"] },
 ];
 
-/** The numbered tables, and rows that keep the numbers before the new ones. */
+/** Rows that keep the numbers before the new ones. */
 const KEEPERS = {
   rcvfrom: "INSERT INTO rcvfrom(rcvid) VALUES(?)",
   blob: "INSERT INTO blob(rid,rcvid,size,uuid,content) VALUES(?,0,0,?,?)",
@@ -59,19 +59,19 @@ const KEEPERS = {
   tag: "INSERT INTO tag(tagid,tagname) VALUES(?,?)",
 } as const;
 
-/** No artifact, file or tag has this name. */
+/** What keepers have as their names, as nothing else does. */
 const KEEPER = "-".repeat(64);
 
-/** The state on which a push builds, and the first numbers of its rows. */
+/** On what a rehearsal builds. */
 interface Ground {
-  readonly last: number;
   readonly state: string;
-  readonly objects: string;
+  readonly stateOfObjects: string;
+  /** The last artifact. */
+  readonly last: number;
+  /** The first number of a new row, for each table that numbers its own. */
   readonly first: Readonly<Record<string, number>>;
   readonly firstObjects: Readonly<Record<string, number>>;
 }
-
-const GROUND = "CREATE TABLE fx_ground(value TEXT)";
 
 /**
  * Stores a push in the copy of a repository, and notes what changes there.
@@ -86,37 +86,36 @@ export function rehearsePush(
 ): GitPushReport {
   companion.update();
   const { db: objects, reader: { repository: { db } } } = companion;
-  const lastOf = (from: Database, { name, key }: NotedTable) =>
-    from.value<number>(`SELECT max(${key[0]}) FROM ${name}`) ?? 0;
-  const last = Object.fromEntries(
-    TABLES.filter(({ name, numbersOf }) => name === numbersOf).map((
-      table,
-    ) => [table.name, lastOf(db, table)]),
-  );
-  const first = Object.fromEntries(
-    Object.entries(last).map(([name, number]) => [name, number + GAP + 1]),
-  );
-  const firstObjects = Object.fromEntries(
-    OBJECT_TABLES.filter(({ name, numbersOf }) => name === numbersOf)
-      .map((table) => [table.name, lastOf(objects, table) + 1]),
-  );
-  const ground: Ground = {
-    last: last["blob"]!,
-    state: stateOf(db),
-    objects: stateOfObjects(objects),
-    first,
-    firstObjects,
-  };
+  const last = lastNumbers(db, TABLES);
   for (const [name, insert] of Object.entries(KEEPERS)) {
-    const texts = name === "rcvfrom" ? [] : [KEEPER];
-    const bytes = name === "blob" ? [packBlob(new Uint8Array(0))] : [];
-    db.run(insert, last[name]! + GAP, ...texts, ...bytes);
+    const names = name === "rcvfrom" ? [] : [KEEPER];
+    const contents = name === "blob" ? [packBlob(new Uint8Array(0))] : [];
+    db.run(insert, last[name]! + GAP, ...names, ...contents);
   }
-  db.exec(GROUND);
+  const ground: Ground = {
+    state: stateOf(db),
+    stateOfObjects: stateOfObjects(objects),
+    last: last["blob"]!,
+    first: following(lastNumbers(db, TABLES)),
+    firstObjects: following(lastNumbers(objects, OBJECT_TABLES)),
+  };
+  db.exec("CREATE TABLE fx_ground(value TEXT)");
   db.run("INSERT INTO fx_ground VALUES(?)", JSON.stringify(ground));
   noteChanges(db, TABLES);
   noteChanges(objects, OBJECT_TABLES);
   return receivePush(companion, push, progress);
+}
+
+/** The last number of each table that numbers its own rows. */
+function lastNumbers(db: Database, tables: readonly NotedTable[]): Record<string, number> {
+  const own = tables.filter(({ name, numbersOf }) => name === numbersOf);
+  return Object.fromEntries(
+    own.map(({ name, key }) => [name, db.value<number>(`SELECT max(${key[0]}) FROM ${name}`) ?? 0]),
+  );
+}
+
+function following(numbers: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(numbers).map(([name, number]) => [name, number + 1]));
 }
 
 /** What a rehearsal leaves. */
@@ -130,49 +129,40 @@ export interface RehearsedPush {
  * Stores what a push has changed in a copy, unless anything came meanwhile on which a push can depend:
  * check-ins, tags, settings, what was missing.
  *
- * @param mark as in {@linkcode GitPush}: what the rehearsal had counts for nothing
+ * @param mark as in {@linkcode GitPush}: that of the rehearsal does not count
  * @returns whether it is stored
  */
 export function storeRehearsed(
   companion: GitCompanion,
   { copy, report: { receipt }, mark }: RehearsedPush & { readonly mark: string | null },
 ): boolean {
+  const [from, fromObjects] = [copy, companionPath(copy)]
+    .map((path) => new Database(path, { readOnly: true })) as [Database, Database];
   const { repository } = companion.reader;
-  const from = new Database(copy, { readOnly: true });
   try {
     const ground: Ground = JSON.parse(from.value<string>("SELECT value FROM fx_ground")!);
-    repository.writeRows(() => {
-      const { db } = repository;
-      const isNewer = "SELECT 1 FROM event WHERE objid>? AND type IN ('ci','g')";
-      if (db.exists(isNewer, ground.last) || stateOf(db) !== ground.state) {
-        throw new Outdated("The repository has changed");
+    companion.writeRows((objects) => {
+      // Else the next update makes them.
+      if (stateOfObjects(objects) === ground.stateOfObjects) {
+        applyChanges(fromObjects, objects, { tables: OBJECT_TABLES, first: ground.firstObjects });
       }
-      applyChanges(from, db, { tables: TABLES, first: ground.first });
-      const update = "UPDATE rcvfrom SET nonce=?, mtime=julianday('now') WHERE rcvid=?";
-      db.run(update, mark, receipt);
+      repository.writeRows((db) => {
+        const isNewer = "SELECT 1 FROM event WHERE objid>? AND type IN ('ci','g')";
+        if (db.exists(isNewer, ground.last) || stateOf(db) !== ground.state) {
+          throw new Outdated("The repository has changed");
+        }
+        applyChanges(from, db, { tables: TABLES, first: ground.first });
+        const update = "UPDATE rcvfrom SET nonce=?, mtime=julianday('now') WHERE rcvid=?";
+        db.run(update, mark, receipt);
+      });
     });
-    storeObjects(companion, copy, ground);
     return true;
   } catch (error) {
     if (error instanceof Outdated) return false;
     throw error;
   } finally {
     from.close();
-  }
-}
-
-/** Adds the objects to the companion, unless it has changed meanwhile: it is then made as usual. */
-function storeObjects(companion: GitCompanion, copy: string, ground: Ground): void {
-  const from = new Database(companionPath(copy), { readOnly: true });
-  try {
-    companion.writeRows((db) => {
-      if (stateOfObjects(db) !== ground.objects) return;
-      applyChanges(from, db, { tables: OBJECT_TABLES, first: ground.firstObjects });
-    });
-  } catch (error) {
-    if (!(error instanceof Outdated)) throw error;
-  } finally {
-    from.close();
+    fromObjects.close();
   }
 }
 
