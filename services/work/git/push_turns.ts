@@ -52,7 +52,9 @@ export async function storeInTurns<Result>(
 ): Promise<Result> {
   let rehearsed: { readonly push: string; readonly result: RehearsedPush } | null = null;
   const rehearse = async (repository: PooledRepository, push: GitPush) => {
-    const own = await Deno.makeTempDir({ dir: folder, prefix: "rehearsal-" });
+    const own = join(folder, "rehearsal");
+    if (rehearsed !== null) await Deno.remove(own, { recursive: true });
+    await Deno.mkdir(own);
     const result = await repository.rehearsePush(join(own, "copy"), push, { signal });
     return { push: textOf(push), result };
   };

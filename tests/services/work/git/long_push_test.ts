@@ -25,9 +25,7 @@ data 4\nnext\n${parent}M 100644 inline ${number % 7}.txt\ndata ${content.length}
 function isRehearsing({ api }: GitTest): boolean {
   const { folder } = api.services.hosting.repositories.files;
   const uploads = namesIn(folder).filter((name) => name.startsWith(".upload-"));
-  return uploads.some((upload) =>
-    namesIn(join(folder, upload)).some((name) => name.startsWith("rehearsal-"))
-  );
+  return uploads.some((upload) => namesIn(join(folder, upload)).includes("rehearsal"));
 }
 
 /** The names in a folder, which may go away. */
