@@ -25,13 +25,14 @@ export class Outdated extends Error {}
 /** Notes in the file, from now on, the keys of all rows that this connection changes. */
 export function noteChanges(db: Database, tables: readonly NotedTable[]): void {
   for (const { name, key } of tables) {
-    // No conflict clause: that of the statement would count in its place.
+    // No conflict clause: that of the statement would count in its place. Without the plus, the type of
+    // the column would keep SQLite from the index.
     const note = (event: string, row: "NEW" | "OLD") =>
       `CREATE TEMP TRIGGER ${CHANGED}${name}_${event}_${row} AFTER ${event} ON main.${name}
         BEGIN INSERT INTO ${CHANGED}${name}(${key})
           SELECT ${key.map((column) => `${row}.${column}`)}
           WHERE NOT EXISTS(SELECT 1 FROM ${CHANGED}${name}
-            WHERE ${key.map((column) => `${column}=${row}.${column}`).join(" AND ")}); END;`;
+            WHERE ${key.map((column) => `${column}=+${row}.${column}`).join(" AND ")}); END;`;
     db.exec(
       `CREATE TABLE ${CHANGED}${name}(noted INTEGER PRIMARY KEY, ${key}, UNIQUE(${key}));` +
         note("INSERT", "NEW") + note("UPDATE", "NEW") + note("UPDATE", "OLD") +
