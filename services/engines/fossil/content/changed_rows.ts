@@ -6,13 +6,16 @@ export interface NotedTable {
   readonly name: string;
   /** Columns that tell its rows apart, or groups of rows that change together. */
   readonly key: readonly string[];
-  /** The table that gives the first column of the key its numbers, if the row begins with it. */
-  readonly numbersOf?: string;
+  /** A column with numbers of a table, whose new ones tell new rows; an index begins with it. */
+  readonly numbers?: { readonly column: string; readonly of: string };
   /** Whether several rows may have one key. */
   readonly hasGroups?: boolean;
   /** Whether rows are large: few of them are in memory at a time. */
   readonly isLarge?: boolean;
 }
+
+/** The first number of a new row, by the name of the table that gives it. */
+export type FirstNumbers = Readonly<Record<string, number>>;
 
 /** Rows, or groups, that are read at a time, and rows that one statement inserts. */
 const [BATCH, BATCH_LARGE, TOGETHER] = [1000, 4, 50];
@@ -22,21 +25,26 @@ const CHANGED = "fx_changed_";
 /** Another program, or another connection, has changed what the copy builds on. */
 export class Outdated extends Error {}
 
-/** Notes in the file, from now on, the keys of all rows that this connection changes. */
-export function noteChanges(db: Database, tables: readonly NotedTable[]): void {
-  for (const { name, key } of tables) {
+/** Notes in the file, from now on, the keys of all rows that this connection changes, but for new ones. */
+export function noteChanges(
+  db: Database,
+  tables: readonly NotedTable[],
+  first: FirstNumbers,
+): void {
+  for (const { name, key, numbers } of tables) {
+    const isOld = (row: "NEW" | "OLD") =>
+      numbers === undefined ? "" : `WHEN ${row}.${numbers.column}<${first[numbers.of]}`;
     // No conflict clause: that of the statement would count in its place. Without the plus, the type of
     // the column would keep SQLite from the index.
     const note = (event: string, row: "NEW" | "OLD") =>
-      `CREATE TEMP TRIGGER ${CHANGED}${name}_${event}_${row} AFTER ${event} ON main.${name}
+      `CREATE TEMP TRIGGER ${CHANGED}${name}_${event} AFTER ${event} ON main.${name} ${isOld(row)}
         BEGIN INSERT INTO ${CHANGED}${name}(${key})
           SELECT ${key.map((column) => `${row}.${column}`)}
           WHERE NOT EXISTS(SELECT 1 FROM ${CHANGED}${name}
             WHERE ${key.map((column) => `${column}=+${row}.${column}`).join(" AND ")}); END;`;
     db.exec(
       `CREATE TABLE ${CHANGED}${name}(noted INTEGER PRIMARY KEY, ${key}, UNIQUE(${key}));` +
-        note("INSERT", "NEW") + note("UPDATE", "NEW") + note("UPDATE", "OLD") +
-        note("DELETE", "OLD"),
+        note("INSERT", "NEW") + note("UPDATE", "OLD") + note("DELETE", "OLD"),
     );
   }
 }
@@ -44,24 +52,21 @@ export function noteChanges(db: Database, tables: readonly NotedTable[]): void {
 /**
  * Changes the rows of a file as those of its copy were changed. Needs a transaction of the file.
  *
- * @param first the first number that a new row of the copy has got, for each table that numbers its own
  * @throws Outdated if a new row stands in the way of one
  */
 export function applyChanges(
   copy: Database,
   db: Database,
-  { tables, first }: {
-    readonly tables: readonly NotedTable[];
-    readonly first: Readonly<Record<string, number>>;
-  },
+  { tables, first }: { readonly tables: readonly NotedTable[]; readonly first: FirstNumbers },
 ): void {
   try {
     for (const table of tables) {
       if (copy.columns(table.name).join() !== db.columns(table.name).join()) {
         throw new Outdated(`The table ${table.name} is another`);
       }
-      const from = first[table.numbersOf ?? ""] ?? Infinity;
-      new ChangedTable({ copy, db, table, first: from }).apply();
+      const changed = new ChangedTable({ copy, db, table });
+      changed.applyNoted();
+      if (table.numbers !== undefined) changed.addNew(first[table.numbers.of]!);
     }
   } catch (error) {
     const isInTheWay = error instanceof Error && /constraint/i.test(error.message);
@@ -75,8 +80,6 @@ interface ChangedTableParts {
   readonly copy: Database;
   readonly db: Database;
   readonly table: NotedTable;
-  /** From here on, numbers are new. */
-  readonly first: number;
 }
 
 class ChangedTable {
@@ -88,66 +91,61 @@ class ChangedTable {
     this.#columns = parts.copy.columns(parts.table.name);
   }
 
-  apply(): void {
-    const { name, key, hasGroups = false, isLarge = false } = this.#parts.table;
+  /** Changes and removes what was noted. */
+  applyNoted(): void {
+    const { copy, db, table: { name, key, numbers, hasGroups = false } } = this.#parts;
+    const end = 1 + (copy.value<number>(`SELECT max(noted) FROM ${CHANGED}${name}`) ?? 0);
     const isSame = key.map((column) => `now.${column}=changed.${column}`).join(" AND ");
-    const gone = `SELECT changed.* FROM ${CHANGED}${name} AS changed WHERE noted>? AND noted<=?` +
+    const isKey = key.map((column) => `${column}=?`).join(" AND ");
+    const keyOf = (row: Row) => key.map((column) => row[column] ?? null);
+    const gone = `SELECT changed.* FROM ${CHANGED}${name} AS changed WHERE noted>=? AND noted<?` +
       (hasGroups ? "" : ` AND NOT EXISTS(SELECT 1 FROM ${name} AS now WHERE ${isSame})`);
-    const remove = `DELETE FROM ${name} WHERE ${this.#isKey}`;
-    for (const rows of this.#batches(gone, BATCH)) {
-      for (const row of rows) {
-        if (!this.#isNew(row)) this.#parts.db.run(remove, ...this.#keyOf(row));
-      }
+    for (const rows of this.#batches(gone, 1, end)) {
+      for (const row of rows) db.run(`DELETE FROM ${name} WHERE ${isKey}`, ...keyOf(row));
     }
     const changed = `SELECT now.* FROM ${CHANGED}${name} AS changed CROSS JOIN ${name} AS now
-      ON ${isSame} WHERE noted>? AND noted<=? ORDER BY noted`;
-    for (const rows of this.#batches(changed, isLarge ? BATCH_LARGE : BATCH)) this.#write(rows);
+      ON ${isSame} WHERE noted>=? AND noted<? ORDER BY noted`;
+    const update = `UPDATE ${name} SET ${this.#columns.map((column) => `${column}=?`)}
+      WHERE ${isKey}`;
+    for (const rows of this.#batches(changed, 1, end)) {
+      // A row must not take the place of one with another number.
+      if (name === numbers?.of) {
+        for (const row of rows) db.run(update, ...this.#valuesOf(row), ...keyOf(row));
+      } else this.#insert(rows, hasGroups ? "INSERT" : "INSERT OR REPLACE");
+    }
   }
 
-  /** Writes rows as they are in the copy. */
-  #write(rows: readonly Row[]): void {
-    const { db, table } = this.#parts;
-    const { name, numbersOf, hasGroups = false, isLarge = false } = table;
-    const isOwn = name === numbersOf;
-    const columns = this.#columns;
-    const values = `(${columns.map(() => "?")})`;
-    // A row must not take the place of another one with another number.
-    const verb = isOwn || hasGroups ? "INSERT" : "INSERT OR REPLACE";
-    const insert = `${verb} INTO ${name}(${columns}) VALUES${values}`;
-    const update = `UPDATE ${name} SET ${columns.map((column) => `${column}=?`)}
-      WHERE ${this.#isKey}`;
-    const valuesOf = (row: Row) => columns.map((column) => row[column] ?? null);
-    const inserted: Row[] = [];
-    for (const row of rows) {
-      if (!isOwn || this.#isNew(row)) inserted.push(row);
-      else db.run(update, ...valuesOf(row), ...this.#keyOf(row));
-    }
+  /** Adds the rows that have a new number. */
+  addNew(first: number): void {
+    const { copy, table: { name, numbers } } = this.#parts;
+    const column = numbers!.column;
+    const end = 1 + (copy.value<number>(`SELECT max(${column}) FROM ${name}`) ?? 0);
+    const select = `SELECT * FROM ${name} WHERE ${column}>=? AND ${column}<? ORDER BY ${column}`;
+    for (const rows of this.#batches(select, first, end)) this.#insert(rows, "INSERT");
+  }
+
+  #insert(rows: readonly Row[], verb: string): void {
+    const { db, table: { name, isLarge = false } } = this.#parts;
+    const values = `(${this.#columns.map(() => "?")})`;
+    const insert = `${verb} INTO ${name}(${this.#columns}) VALUES${values}`;
     let at = 0;
-    for (; !isLarge && at + TOGETHER <= inserted.length; at += TOGETHER) {
-      const many = inserted.slice(at, at + TOGETHER).flatMap(valuesOf);
+    for (; !isLarge && at + TOGETHER <= rows.length; at += TOGETHER) {
+      const many = rows.slice(at, at + TOGETHER).flatMap((row) => this.#valuesOf(row));
       db.run(insert + `,${values}`.repeat(TOGETHER - 1), ...many);
     }
-    for (const row of inserted.slice(at)) db.run(insert, ...valuesOf(row));
+    for (const row of rows.slice(at)) db.run(insert, ...this.#valuesOf(row));
   }
 
-  get #isKey(): string {
-    return this.#parts.table.key.map((column) => `${column}=?`).join(" AND ");
+  #valuesOf(row: Row): SqlValue[] {
+    return this.#columns.map((column) => row[column] ?? null);
   }
 
-  #keyOf(row: Row): SqlValue[] {
-    return this.#parts.table.key.map((column) => row[column] ?? null);
-  }
-
-  #isNew(row: Row): boolean {
-    return Number(row[this.#parts.table.key[0]!]) >= this.#parts.first;
-  }
-
-  /** What a query finds for the noted keys between two places. */
-  *#batches(select: string, count: number): Generator<Row[]> {
-    const last = `SELECT max(noted) FROM ${CHANGED}${this.#parts.table.name}`;
-    const end = this.#parts.copy.value<number>(last) ?? 0;
-    for (let at = 0; at < end; at += count) {
-      yield this.#parts.copy.rows<Row>(select, at, at + count);
+  /** What a query finds between two numbers. */
+  *#batches(select: string, first: number, end: number): Generator<Row[]> {
+    const { copy, table: { isLarge = false } } = this.#parts;
+    const count = isLarge ? BATCH_LARGE : BATCH;
+    for (let at = first; at < end; at += count) {
+      yield copy.rows<Row>(select, at, Math.min(at + count, end));
     }
   }
 }

@@ -1,5 +1,11 @@
 /** The repository file: its tables, and its artifacts as bytes. */
-export { applyChanges, noteChanges, type NotedTable, Outdated } from "./changed_rows.ts";
+export {
+  applyChanges,
+  type FirstNumbers,
+  noteChanges,
+  type NotedTable,
+  Outdated,
+} from "./changed_rows.ts";
 export { Config, mainBranch } from "./config.ts";
 export { addUser, createDatabase, type CreateOptions, type NewUser } from "./create.ts";
 export { Database, type DatabaseOptions, type SqlValue } from "./database.ts";

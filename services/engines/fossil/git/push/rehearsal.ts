@@ -5,6 +5,7 @@
 import {
   applyChanges,
   Database,
+  type FirstNumbers,
   noteChanges,
   type NotedTable,
   Outdated,
@@ -21,30 +22,30 @@ const GAP = 1000;
 
 /** What check-ins and their tags change. */
 const TABLES: readonly NotedTable[] = [
-  { name: "rcvfrom", key: ["rcvid"], numbersOf: "rcvfrom" },
-  { name: "blob", key: ["rid"], numbersOf: "blob", isLarge: true },
-  { name: "filename", key: ["fnid"], numbersOf: "filename" },
-  { name: "tag", key: ["tagid"], numbersOf: "tag" },
-  { name: "delta", key: ["rid"], numbersOf: "blob" },
+  { name: "rcvfrom", key: ["rcvid"], numbers: { column: "rcvid", of: "rcvfrom" } },
+  { name: "blob", key: ["rid"], numbers: { column: "rid", of: "blob" }, isLarge: true },
+  { name: "filename", key: ["fnid"], numbers: { column: "fnid", of: "filename" } },
+  { name: "tag", key: ["tagid"], numbers: { column: "tagid", of: "tag" } },
+  { name: "delta", key: ["rid"], numbers: { column: "rid", of: "blob" } },
   { name: "config", key: ["name"] },
-  { name: "private", key: ["rid"], numbersOf: "blob" },
-  { name: "event", key: ["objid"], numbersOf: "blob" },
-  { name: "mlink", key: ["mid"], numbersOf: "blob", hasGroups: true },
-  { name: "plink", key: ["pid", "cid"] },
-  { name: "tagxref", key: ["rid", "tagid"], numbersOf: "blob" },
-  { name: "leaf", key: ["rid"], numbersOf: "blob" },
-  { name: "phantom", key: ["rid"], numbersOf: "blob" },
-  { name: "orphan", key: ["rid"], numbersOf: "blob" },
-  { name: "unclustered", key: ["rid"], numbersOf: "blob" },
+  { name: "private", key: ["rid"], numbers: { column: "rid", of: "blob" } },
+  { name: "event", key: ["objid"], numbers: { column: "objid", of: "blob" } },
+  { name: "mlink", key: ["mid"], numbers: { column: "mid", of: "blob" }, hasGroups: true },
+  { name: "plink", key: ["pid", "cid"], numbers: { column: "cid", of: "blob" } },
+  { name: "tagxref", key: ["rid", "tagid"], numbers: { column: "rid", of: "blob" } },
+  { name: "leaf", key: ["rid"], numbers: { column: "rid", of: "blob" } },
+  { name: "phantom", key: ["rid"], numbers: { column: "rid", of: "blob" } },
+  { name: "orphan", key: ["rid"], numbers: { column: "rid", of: "blob" } },
+  { name: "unclustered", key: ["rid"], numbers: { column: "rid", of: "blob" } },
   { name: "backlink", key: ["target", "srctype", "srcid"] },
   { name: "cherrypick", key: ["parentid", "childid"] },
 ];
 
 const OBJECT_TABLES: readonly NotedTable[] = [
   { name: "object", key: ["name"] },
-  { name: "revision", key: ["id"], numbersOf: "revision" },
-  { name: "tree", key: ["id"], numbersOf: "tree" },
-  { name: "tag", key: ["id"], numbersOf: "tag" },
+  { name: "revision", key: ["id"], numbers: { column: "id", of: "revision" } },
+  { name: "tree", key: ["id"], numbers: { column: "id", of: "tree" } },
+  { name: "tag", key: ["id"], numbers: { column: "id", of: "tag" } },
   { name: "file", key: ["rid"] },
   { name: "move", key: ["ref"] },
   { name: "ref", key: ["name"] },
@@ -69,8 +70,8 @@ interface Ground {
   /** The last artifact. */
   readonly last: number;
   /** The first number of a new row, for each table that numbers its own. */
-  readonly first: Readonly<Record<string, number>>;
-  readonly firstObjects: Readonly<Record<string, number>>;
+  readonly first: FirstNumbers;
+  readonly firstObjects: FirstNumbers;
 }
 
 /**
@@ -101,20 +102,20 @@ export function rehearsePush(
   };
   db.exec("CREATE TABLE fx_ground(value TEXT)");
   db.run("INSERT INTO fx_ground VALUES(?)", JSON.stringify(ground));
-  noteChanges(db, TABLES);
-  noteChanges(objects, OBJECT_TABLES);
+  noteChanges(db, TABLES, ground.first);
+  noteChanges(objects, OBJECT_TABLES, ground.firstObjects);
   return receivePush(companion, push, progress);
 }
 
 /** The last number of each table that numbers its own rows. */
 function lastNumbers(db: Database, tables: readonly NotedTable[]): Record<string, number> {
-  const own = tables.filter(({ name, numbersOf }) => name === numbersOf);
+  const own = tables.filter(({ name, numbers }) => name === numbers?.of);
   return Object.fromEntries(
     own.map(({ name, key }) => [name, db.value<number>(`SELECT max(${key[0]}) FROM ${name}`) ?? 0]),
   );
 }
 
-function following(numbers: Readonly<Record<string, number>>): Record<string, number> {
+function following(numbers: FirstNumbers): FirstNumbers {
   return Object.fromEntries(Object.entries(numbers).map(([name, number]) => [name, number + 1]));
 }
 
