@@ -86,5 +86,6 @@ export async function storeInTurns<Result>(
 
 /** What makes a push the same as another one, at another time. */
 function textOf(push: GitPush): string {
-  return JSON.stringify({ ...push, mark: null, now: 0, rules: { ...push.rules, latest: 0 } });
+  const { draft: _, ...rest } = push;
+  return JSON.stringify({ ...rest, mark: null, now: 0, rules: { ...push.rules, latest: 0 } });
 }
