@@ -104,7 +104,12 @@ export function receivePush(
   companion.update();
   using draft = push.draft === null ? null : Draft.open(push.draft);
   const objects = new AllObjects(companion, draft);
-  const before = new Map(companion.advertisement().refs.map(({ ref, object }) => [ref, object]));
+  const before = new Map(
+    push.refs.flatMap(({ ref }) => {
+      const object = companion.objectAt(ref);
+      return object === null ? [] : [[ref, object]];
+    }),
+  );
   const refusals = new Map<string, string>();
   let receipt: number | null = null;
   let checkins: ReadonlyMap<string, string> = new Map();
@@ -150,7 +155,7 @@ interface AttemptParts {
   readonly push: GitPush;
   /** Those that were not refused yet. */
   readonly refs: readonly PushedRef[];
-  /** The references before the push. */
+  /** The objects at which the references of the push were before. */
   readonly before: ReadonlyMap<string, string>;
   readonly progress: (done: number, total: number) => void;
 }
@@ -208,11 +213,13 @@ class Attempt {
     const branches = new PushBranches(this.#companion);
     const judge = new BranchJudge(repository, push.rules);
     const heads: { readonly pushed: PushedRef; readonly branch: PushBranch }[] = [];
-    const names = this.#namesAfter();
+    const isNew = ({ ref, to }: PushedRef) => to !== null && !this.#parts.before.has(ref);
+    // Those that are there already stand beside each other.
+    const names = refs.some(isNew) ? this.#namesAfter() : null;
     const hasOtherMain = refs.some(({ ref, to }) => ref === push.head && to !== null);
     this.#requireEach(refs, (pushed) => {
       this.#requireCurrent(pushed);
-      const other = names.conflictOf(pushed);
+      const other = names?.conflictOf(pushed) ?? null;
       if (other !== null) this.#refuse(`${other} is there, and Git cannot have both`);
       if (!pushed.ref.startsWith(HEADS)) return;
       const branch = branches.of(pushed.ref);
@@ -253,8 +260,8 @@ class Attempt {
 
   /** The names of all references, once this push is stored. */
   #namesAfter(): RefNames {
-    const { before, refs } = this.#parts;
-    const names = new Set(before.keys());
+    const { refs } = this.#parts;
+    const names = new Set(this.#companion.refNames());
     for (const { ref, to } of refs) {
       if (to === null) names.delete(ref);
       else names.add(ref);
@@ -534,11 +541,8 @@ class Attempt {
         } has something that this server cannot keep: its name would change`,
       );
     }
-    const now = new Map(
-      this.#companion.advertisement().refs.map(({ ref, object }) => [ref, object]),
-    );
     this.#requireEach(refs, ({ ref, to }) => {
-      if ((now.get(ref) ?? null) !== to) this.#refuse("this server cannot keep it as it is");
+      if (this.#companion.objectAt(ref) !== to) this.#refuse("this server cannot keep it as it is");
     });
   }
 }
