@@ -24,5 +24,6 @@ export {
   type SentPack,
   type UnpackedPush,
   unpackPush,
+  unpackShortPush,
 } from "./push/mod.ts";
 export type * from "./types.ts";

@@ -21,6 +21,7 @@ import {
   type SentPack,
   type UnpackedPush,
   unpackPush,
+  unpackShortPush,
 } from "../git/mod.ts";
 import {
   type MergeSides,
@@ -425,6 +426,9 @@ export const WHOLE = {
       (companion) => unpackPush(companion, pack, (bytes) => watch.progress(bytes, null)),
       () => false,
     ),
+  /** The same in memory, where it is stored; null if that would keep others waiting. */
+  unpackShortPush: ({ withCompanion }: Context, pack: SentPack): UnpackedPush | null =>
+    withCompanion((companion) => unpackShortPush(companion, pack)),
   receivePush: storePush,
   /** The same, for what would keep others waiting. */
   receiveLongPush: storePush,

@@ -14,9 +14,10 @@ import { formatMoves, REFS_PROPERTY } from "../headers.ts";
 import { foldersOf } from "../refs.ts";
 import { type PushBranch, PushBranches } from "./branches.ts";
 import { CheckinWriter } from "./checkins.ts";
-import { Draft } from "./draft.ts";
+import { FileDraft } from "./draft.ts";
 import { NewHistory } from "./history.ts";
 import { AllObjects } from "./known.ts";
+import { ShortDraft } from "./short_draft.ts";
 import { PushedTags } from "./tags.ts";
 
 const HEADS = "refs/heads/";
@@ -43,8 +44,8 @@ export interface PushedRef {
 
 /** A push whose objects are in a draft. */
 export interface GitPush {
-  /** Where the draft is; null for a push without objects. */
-  readonly draft: string | null;
+  /** Where the draft is, or its bytes; null for a push without objects. */
+  readonly draft: string | Uint8Array | null;
   readonly refs: readonly PushedRef[];
   /** The reference of the main branch; null or absent to leave it, or to guess that of a first push. */
   readonly head?: string | null;
@@ -102,7 +103,11 @@ export function receivePush(
   progress: (done: number, total: number) => void,
 ): GitPushReport {
   companion.update();
-  using draft = push.draft === null ? null : Draft.open(push.draft);
+  using draft = push.draft === null
+    ? null
+    : typeof push.draft === "string"
+    ? FileDraft.open(push.draft)
+    : ShortDraft.from(push.draft);
   const objects = new AllObjects(companion, draft);
   const before = new Map(
     push.refs.flatMap(({ ref }) => {
