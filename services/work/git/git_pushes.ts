@@ -46,6 +46,8 @@ const FREE_BYTES = 16 * 1024 * 1024;
 const SLOWEST = { bytesPerSecond: 1024, afterMs: 5 * 60_000 } as const;
 /** Most references that are stored without keeping anybody waiting. */
 const MAX_SHORT_REFS = 50;
+/** Bytes of a push that the worker of the repository may unpack itself, which saves going elsewhere. */
+const SHORT_PACK_BYTES = 64 * 1024;
 const HEADS = "refs/heads/";
 /** Bytes in which most pushes have all that comes before their pack. */
 const USUAL_HEAD = 64 * 1024;
@@ -137,16 +139,15 @@ export class GitPushes {
   async #receive({ access, call, upload, head }: Received): Promise<PushOutcome> {
     const { repositories, git } = this.#options;
     const tips = head.commands.flatMap(({ to }) => to ?? []);
-    let draft: string | null = null;
-    let unpacked: UnpackedPush = { bases: {}, oddities: [], isLong: false };
+    let unpacked: UnpackedPush | null = null;
     if (tips.length > 0) {
       await repositories.requireRoom(access.project, call.caller, upload.bytes);
-      draft = join(upload.path, "..", "draft");
       const based = head.commands.flatMap(({ ref, to }) =>
         to !== null && beginsWork(ref) ? to : []
       );
-      const pack = { source: upload.path, start: head.length, target: draft, tips, based };
-      unpacked = await this.#unpack(access, pack, call.signal);
+      const target = join(upload.path, "..", "draft");
+      const pack = { source: upload.path, start: head.length, target, tips, based };
+      unpacked = await this.#unpack(access, pack, { bytes: upload.bytes, signal: call.signal });
     }
     const { slug, caller } = call;
     const options = await this.#optionsOf(access, head);
@@ -166,11 +167,10 @@ export class GitPushes {
         request: this.#requestOf(turn.access, caller),
         options,
         refs: new Map(refs.map(({ ref, object }) => [ref, object])),
-        bases: unpacked.bases,
+        bases: unpacked?.bases ?? {},
       });
-      const { isLong } = unpacked;
       const { address } = caller;
-      return await this.#store(turn, { head, targets, draft, isLong, address, store });
+      return await this.#store(turn, { head, targets, unpacked, address, store });
     };
     const report = await storeInTurns(
       turns,
@@ -179,7 +179,7 @@ export class GitPushes {
     const refs = targets.map((target) => reportOf(target, report));
     const notices = [
       ...options.unknown.map((name) => `The push option "${name}" means nothing here`),
-      ...unpacked.oddities.map((sentence) => `Warning: ${sentence}`),
+      ...(unpacked?.oddities ?? []).map((sentence) => `Warning: ${sentence}`),
       ...refs.flatMap(({ ref, refusal }) => refusal === null ? [] : `${ref}: ${refusal}`),
       ...this.#waysOf(access, refs),
     ];
@@ -213,7 +213,7 @@ export class GitPushes {
   async #unpack(
     { project }: ProjectAccess,
     pack: SentPack,
-    signal: AbortSignal,
+    { bytes, signal }: { readonly bytes: number; readonly signal: AbortSignal },
   ): Promise<UnpackedPush> {
     const { repositories, space } = this.#options;
     const full = new AbortController();
@@ -226,7 +226,9 @@ export class GitPushes {
     };
     return await repositories.read(
       project,
-      (repository) => repository.unpackPush(pack, options),
+      async (repository) =>
+        (bytes <= SHORT_PACK_BYTES ? await repository.unpackShortPush(pack, { signal }) : null) ??
+          await repository.unpackPush(pack, options),
     );
   }
 
@@ -249,11 +251,11 @@ export class GitPushes {
 
   async #store(
     { repository, rules, mark, intend }: PushTurn,
-    { head: { isAtomic }, targets, draft, isLong, address, store }: {
+    { head: { isAtomic }, targets, unpacked, address, store }: {
       readonly head: PushHead;
       readonly targets: readonly Target[];
-      readonly draft: string | null;
-      readonly isLong: boolean;
+      /** Null for a push without objects. */
+      readonly unpacked: UnpackedPush | null;
       readonly address: string | null;
       readonly store: StorePush;
     },
@@ -267,7 +269,7 @@ export class GitPushes {
       changed.add(pushed.ref);
     }
     const push = {
-      draft,
+      draft: unpacked?.draft ?? null,
       refs: accepted.map(({ pushed }) => pushed),
       isAtomic,
       rules: { ...rules, isFromGit: true, begins: accepted.flatMap(({ begins }) => begins ?? []) },
@@ -277,7 +279,7 @@ export class GitPushes {
     return await store(repository, {
       push,
       mark,
-      isLong: isLong || push.refs.length > MAX_SHORT_REFS,
+      isLong: unpacked?.isLong === true || push.refs.length > MAX_SHORT_REFS,
       intend: async () => {
         for (const { intended } of accepted) if (intended !== null) await intend(intended);
       },

@@ -1,6 +1,11 @@
 /** Follows the branches and tags of a Git repository elsewhere. */
 import { join } from "node:path";
-import type { PooledRepository, PushedRef, PushRules } from "../../engines/fossil/mod.ts";
+import type {
+  PooledRepository,
+  PushedRef,
+  PushRules,
+  UnpackedPush,
+} from "../../engines/fossil/mod.ts";
 import { type Origin, SYSTEM } from "../../engines/events/mod.ts";
 import { isRefName } from "../../engines/git/mod.ts";
 import type { Caller } from "../../people/identity/mod.ts";
@@ -167,14 +172,14 @@ export async function pullFromGit(project: Project, pull: GitPull): Promise<Pull
   return settled(plan, moved.refs);
 }
 
-/** Unpacks what is new into a draft; its path is null if all of it is here. */
+/** Unpacks what is new into a draft, which is null if all of it is here. */
 async function fetchDraft(
   project: Project,
   { repositories, upstream, owned, moves, folder, signal }: GitPull & {
     readonly moves: readonly PushedRef[];
     readonly folder: string;
   },
-): Promise<{ readonly draft: string | null; readonly isLong: boolean }> {
+): Promise<{ readonly draft: UnpackedPush["draft"] | null; readonly isLong: boolean }> {
   const known = new Set(owned.map(({ object }) => object));
   const tips = moves.flatMap(({ to }) => to === null ? [] : [to]);
   const wants = [...new Set(tips.filter((tip) => !known.has(tip)))];
@@ -184,10 +189,8 @@ async function fetchDraft(
   const haves = await read((repository) => repository.gitHaves(owned.map(({ ref }) => ref)));
   const source = join(folder, "pack");
   await upstream.fetch({ wants, haves: haves ?? [] }, source);
-  const draft = join(folder, "draft");
-  const pack = { source, start: 0, target: draft, tips, based: [] };
-  const { isLong } = await read((repository) => repository.unpackPush(pack, { signal }));
-  return { draft, isLong };
+  const pack = { source, start: 0, target: join(folder, "draft"), tips, based: [] };
+  return await read((repository) => repository.unpackPush(pack, { signal }));
 }
 
 interface Plan {

@@ -27,5 +27,6 @@ export {
   storeRehearsed,
   type UnpackedPush,
   unpackPush,
+  unpackShortPush,
 } from "./push/mod.ts";
 export type * from "./types.ts";

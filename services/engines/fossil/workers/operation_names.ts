@@ -108,6 +108,7 @@ export const WHOLE_NAMES = [
   "prepareClones",
   "gitPack",
   "unpackPush",
+  "unpackShortPush",
   "receivePush",
   "rehearsePush",
   "storeRehearsed",

@@ -24,6 +24,7 @@ import {
   storeRehearsed,
   type UnpackedPush,
   unpackPush,
+  unpackShortPush,
 } from "../git/mod.ts";
 import {
   type MergeSides,
@@ -428,6 +429,9 @@ export const WHOLE = {
       (companion) => unpackPush(companion, pack, (bytes) => watch.progress(bytes, null)),
       () => false,
     ),
+  /** The same in memory, where it is stored; null if that would keep others waiting. */
+  unpackShortPush: ({ withCompanion }: Context, pack: SentPack): UnpackedPush | null =>
+    withCompanion((companion) => unpackShortPush(companion, pack)),
   /** Stores a push of Git whose objects are in a draft. */
   receivePush: ({ withCompanion, watch }: Context, push: GitPush): GitPushReport =>
     withCompanion((companion) => receivePush(companion, push, watch.progress), () => false),

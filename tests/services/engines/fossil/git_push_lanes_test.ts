@@ -1,5 +1,6 @@
 /** Where a push of Git is unpacked and stored, so that others need not wait for it. */
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
   GitCompanion,
@@ -7,6 +8,7 @@ import {
   type PooledRepository,
   receivePush,
   Repository,
+  type SentPack,
 } from "../../../../services/engines/fossil/mod.ts";
 import {
   type PoolOptions,
@@ -54,15 +56,27 @@ function ticket(repository: PooledRepository, title: string) {
   });
 }
 
-/** Unpacks objects; returns where their draft is, and whether to store it takes long. */
+/** Writes a pack; returns what there is to unpack. */
+async function packOf(
+  { path }: PooledRepository,
+  objects: readonly RawObject[],
+  tip: string,
+): Promise<SentPack> {
+  const [source, target] = ["pack", "draft"].map((name) => join(dirname(path), name));
+  await Deno.writeFile(source!, rawPack(objects));
+  return { source: source!, start: 0, target: target!, tips: [tip], based: [] };
+}
+
+/** Unpacks objects; returns what to store, and whether that takes long. */
 async function unpack(repository: PooledRepository, count: number) {
   const { objects, tip } = line(count);
-  const [source, target] = ["pack", "draft"].map((name) => join(dirname(repository.path), name));
-  await Deno.writeFile(source!, rawPack(objects));
-  const pack = { source: source!, start: 0, target: target!, tips: [tip], based: [] };
-  const { isLong } = await repository.unpackPush(pack);
-  const push: GitPush = {
-    draft: target!,
+  const { draft, isLong } = await repository.unpackPush(await packOf(repository, objects, tip));
+  return { isLong, push: pushOf(draft, tip) };
+}
+
+function pushOf(draft: GitPush["draft"], tip: string): GitPush {
+  return {
+    draft,
     refs: [{ ref: REF, from: null, to: tip, mayRewind: false }],
     isAtomic: false,
     rules: {
@@ -82,8 +96,38 @@ async function unpack(repository: PooledRepository, count: number) {
     mark: null,
     now: DATE,
   };
-  return { isLong, push };
 }
+
+Deno.test("a short push is unpacked in memory, and stored from there", async () => {
+  await withPool({ workers: 1 }, async (_, repository) => {
+    const { objects, tip } = line(3);
+    const pack = await packOf(repository, objects, tip);
+    const unpacked = await repository.unpackShortPush(pack);
+    assert.ok(unpacked?.draft instanceof Uint8Array);
+    assert.equal(existsSync(pack.target), false);
+    const { draft } = unpacked;
+    assert.deepEqual(await repository.unpackPush(pack), { ...unpacked, draft: pack.target });
+    const { refs } = await repository.receivePush(pushOf(draft, tip));
+    assert.equal(refs[0]?.refusal, null);
+    assert.equal((await repository.gitRefs())?.refs[0]?.object, tip);
+    assert.equal((await repository.timeline({})).total, 4);
+    assert.deepEqual((await repository.verify()).damages, []);
+  });
+});
+
+Deno.test("what is not short, or wrong, is left to a worker on the side", async () => {
+  await withPool({ workers: 1 }, async (_, repository) => {
+    const blob = rawBlob("x".repeat(300_000));
+    const commit = rawCommit(rawTree([["a", FILE, blob]]), { message: "Long\n" });
+    const tree = rawTree([["a", FILE, blob]]);
+    const long = await packOf(repository, [blob, tree, commit], commit.hex);
+    assert.equal(await repository.unpackShortPush(long), null);
+    assert.equal((await repository.unpackPush(long)).draft, long.target);
+    const wrong = await packOf(repository, [tree, commit], commit.hex);
+    assert.equal(await repository.unpackShortPush(wrong), null);
+    await assert.rejects(repository.unpackPush(wrong), /is missing/);
+  });
+});
 
 async function requireNobodyWaits(options: PoolOptions | ((folder: string) => PoolOptions)) {
   await withPool(options, async (_, repository) => {

@@ -126,6 +126,17 @@ export class GitCompanion implements Disposable {
     };
   }
 
+  /** The object of a reference; null if there is no such reference. Needs an update before. */
+  objectAt(ref: string): string | null {
+    const object = this.db.value<Uint8Array>("SELECT object FROM ref WHERE name=?", ref);
+    return object === undefined ? null : hexOf(object);
+  }
+
+  /** The names of the references. Needs an update before. */
+  refNames(): readonly string[] {
+    return this.db.rows<{ name: string }>("SELECT name FROM ref").map(({ name }) => name);
+  }
+
   /**
    * Row of the check-in of a commit, by a prefix of its hash; 0 for none.
    *

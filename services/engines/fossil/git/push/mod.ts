@@ -8,4 +8,4 @@ export {
   receivePush,
 } from "./receive.ts";
 export { type RehearsedPush, rehearsePush, storeRehearsed } from "./rehearsal.ts";
-export { type SentPack, type UnpackedPush, unpackPush } from "./unpack.ts";
+export { type SentPack, type UnpackedPush, unpackPush, unpackShortPush } from "./unpack.ts";
