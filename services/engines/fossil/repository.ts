@@ -221,6 +221,23 @@ export class Repository implements Disposable {
     });
   }
 
+  /**
+   * Runs work that writes rows of tables which follow from each other already, as one transaction.
+   * If it throws, the file stays as it was.
+   */
+  writeRows(work: (db: Database) => void): void {
+    this.db.exec("BEGIN IMMEDIATE");
+    try {
+      work(this.db);
+      this.db.exec("COMMIT");
+    } catch (error) {
+      this.db.rollBack();
+      throw error;
+    } finally {
+      this.#dropCaches();
+    }
+  }
+
   #write<T>(origin: Origin, work: () => T, finish: () => void): T {
     this.#touched.begin();
     if (this.#isTogether) this.#requireSuccess();

@@ -7,7 +7,12 @@ import {
   type PushHead,
   type RefReport,
 } from "../../engines/git/mod.ts";
-import type { GitPush, GitPushReport, SentPack, UnpackedPush } from "../../engines/fossil/mod.ts";
+import type {
+  GitPushReport,
+  PooledRepository,
+  SentPack,
+  UnpackedPush,
+} from "../../engines/fossil/mod.ts";
 import { matchesGlob } from "../../engines/fossil/front/mod.ts";
 import {
   Invalid,
@@ -26,6 +31,7 @@ import { Pushes, type PushesOptions, type PushTurn } from "../sync/mod.ts";
 import type { WorkRequest, Workspaces } from "../workspaces/mod.ts";
 import type { GitDoor } from "./git_door.ts";
 import { parsePushOptions, type PushOptions } from "./push_options.ts";
+import { storeInTurns, type StorePush } from "./push_turns.ts";
 import { beginsWork, type ReviewTarget, type Target, targetsOf } from "./push_targets.ts";
 
 /** Pushes of one caller that are on the disk at once. The rest waits at its sender. */
@@ -40,6 +46,8 @@ const FREE_BYTES = 16 * 1024 * 1024;
 const SLOWEST = { bytesPerSecond: 1024, afterMs: 5 * 60_000 } as const;
 /** Most references that are stored without keeping anybody waiting. */
 const MAX_SHORT_REFS = 50;
+/** Bytes of a push that the worker of the repository may unpack itself, which saves going elsewhere. */
+const SHORT_PACK_BYTES = 64 * 1024;
 const HEADS = "refs/heads/";
 /** Bytes in which most pushes have all that comes before their pack. */
 const USUAL_HEAD = 64 * 1024;
@@ -131,22 +139,27 @@ export class GitPushes {
   async #receive({ access, call, upload, head }: Received): Promise<PushOutcome> {
     const { repositories, git } = this.#options;
     const tips = head.commands.flatMap(({ to }) => to ?? []);
-    let draft: string | null = null;
-    let unpacked: UnpackedPush = { bases: {}, oddities: [], isLong: false };
+    let unpacked: UnpackedPush | null = null;
     if (tips.length > 0) {
       await repositories.requireRoom(access.project, call.caller, upload.bytes);
-      draft = join(upload.path, "..", "draft");
       const based = head.commands.flatMap(({ ref, to }) =>
         to !== null && beginsWork(ref) ? to : []
       );
-      const pack = { source: upload.path, start: head.length, target: draft, tips, based };
-      unpacked = await this.#unpack(access, pack, call.signal);
+      const target = join(upload.path, "..", "draft");
+      const pack = { source: upload.path, start: head.length, target, tips, based };
+      unpacked = await this.#unpack(access, pack, { bytes: upload.bytes, signal: call.signal });
     }
     const { slug, caller } = call;
     const options = await this.#optionsOf(access, head);
     let targets: readonly Target[] = [];
     const sender = { slug, caller, isFromGit: true };
-    const report = await this.#pushes.receive(access, sender, async (turn) => {
+    const turns = {
+      folder: join(upload.path, ".."),
+      signal: call.signal,
+      read: <T>(work: (repository: PooledRepository) => Promise<T>) =>
+        repositories.read(access.project, work),
+    };
+    const inTurn = async (turn: PushTurn, store: StorePush) => {
       const { refs } = await git.refs(turn.access.project);
       targets = await targetsOf(head.commands, {
         workspaces: this.#options.workspaces,
@@ -154,15 +167,19 @@ export class GitPushes {
         request: this.#requestOf(turn.access, caller),
         options,
         refs: new Map(refs.map(({ ref, object }) => [ref, object])),
-        bases: unpacked.bases,
+        bases: unpacked?.bases ?? {},
       });
-      const { isLong } = unpacked;
-      return await this.#store(turn, { head, targets, draft, isLong, address: caller.address });
-    });
+      const { address } = caller;
+      return await this.#store(turn, { head, targets, unpacked, address, store });
+    };
+    const report = await storeInTurns(
+      turns,
+      (store) => this.#pushes.receive(access, sender, (turn) => inTurn(turn, store)),
+    );
     const refs = targets.map((target) => reportOf(target, report));
     const notices = [
       ...options.unknown.map((name) => `The push option "${name}" means nothing here`),
-      ...unpacked.oddities.map((sentence) => `Warning: ${sentence}`),
+      ...(unpacked?.oddities ?? []).map((sentence) => `Warning: ${sentence}`),
       ...refs.flatMap(({ ref, refusal }) => refusal === null ? [] : `${ref}: ${refusal}`),
       ...this.#waysOf(access, refs),
     ];
@@ -196,7 +213,7 @@ export class GitPushes {
   async #unpack(
     { project }: ProjectAccess,
     pack: SentPack,
-    signal: AbortSignal,
+    { bytes, signal }: { readonly bytes: number; readonly signal: AbortSignal },
   ): Promise<UnpackedPush> {
     const { repositories, space } = this.#options;
     const full = new AbortController();
@@ -209,7 +226,9 @@ export class GitPushes {
     };
     return await repositories.read(
       project,
-      (repository) => repository.unpackPush(pack, options),
+      async (repository) =>
+        (bytes <= SHORT_PACK_BYTES ? await repository.unpackShortPush(pack, { signal }) : null) ??
+          await repository.unpackPush(pack, options),
     );
   }
 
@@ -232,35 +251,39 @@ export class GitPushes {
 
   async #store(
     { repository, rules, mark, intend }: PushTurn,
-    { head: { isAtomic }, targets, draft, isLong, address }: {
+    { head: { isAtomic }, targets, unpacked, address, store }: {
       readonly head: PushHead;
       readonly targets: readonly Target[];
-      readonly draft: string | null;
-      readonly isLong: boolean;
+      /** Null for a push without objects. */
+      readonly unpacked: UnpackedPush | null;
       readonly address: string | null;
+      readonly store: StorePush;
     },
   ): Promise<GitPushReport> {
     const accepted = targets.filter((target) => target.refusal === null);
     if (accepted.length === 0 || (isAtomic && accepted.length < targets.length)) return NOTHING;
     if (rules.standstill !== undefined) throw new Unavailable(rules.standstill);
     const changed = new Set<string>();
-    for (const { pushed, intended } of accepted) {
+    for (const { pushed } of accepted) {
       if (changed.has(pushed.ref)) throw new Invalid("The push changes a workspace twice");
       changed.add(pushed.ref);
-      if (intended !== null) await intend(intended);
     }
-    const push: GitPush = {
-      draft,
+    const push = {
+      draft: unpacked?.draft ?? null,
       refs: accepted.map(({ pushed }) => pushed),
       isAtomic,
       rules: { ...rules, isFromGit: true, begins: accepted.flatMap(({ begins }) => begins ?? []) },
       address,
-      mark,
       now: this.#options.clock(),
     };
-    return isLong || push.refs.length > MAX_SHORT_REFS
-      ? await repository.receiveLongPush(push)
-      : await repository.receivePush(push);
+    return await store(repository, {
+      push,
+      mark,
+      isLong: unpacked?.isLong === true || push.refs.length > MAX_SHORT_REFS,
+      intend: async () => {
+        for (const { intended } of accepted) if (intended !== null) await intend(intended);
+      },
+    });
   }
 
   /** Opens the review of a workspace, unless it has one; returns what to say of it. */

@@ -12,4 +12,5 @@ export {
   LfsObjects,
   type LfsObjectsOptions,
 } from "./lfs_objects.ts";
+export { storeInTurns } from "./push_turns.ts";
 export { GrowingFile } from "./growing_file.ts";

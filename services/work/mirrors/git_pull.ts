@@ -1,10 +1,15 @@
 /** Follows the branches and tags of a Git repository elsewhere. */
 import { join } from "node:path";
-import type { PooledRepository, PushedRef, PushRules } from "../../engines/fossil/mod.ts";
+import type {
+  PooledRepository,
+  PushedRef,
+  PushRules,
+  UnpackedPush,
+} from "../../engines/fossil/mod.ts";
 import { type Origin, SYSTEM } from "../../engines/events/mod.ts";
 import { isRefName } from "../../engines/git/mod.ts";
 import type { Caller } from "../../people/identity/mod.ts";
-import type { GitDoor } from "../git/mod.ts";
+import { type GitDoor, storeInTurns } from "../git/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import { LANDING_PREFIX, type Workspaces } from "../workspaces/mod.ts";
 import type { GitUpstream } from "./git_upstream.ts";
@@ -137,35 +142,44 @@ export async function pullFromGit(project: Project, pull: GitPull): Promise<Pull
   if (plan.moves.length === 0) return settled(plan, []);
   const moved = await inFolder(repositories, async (folder) => {
     const { draft, isLong } = await fetchDraft(project, { ...pull, moves: plan.moves, folder });
-    return await repositories.receive(project, null, async (repository, mark) => {
-      const rules: PushRules = { ...upstreamRules(now, own), isFromGit: true };
-      const push = {
-        draft,
-        refs: plan.moves,
-        head: plan.head,
-        isAtomic: false,
-        rules,
-        address: null,
-        mark,
-        now,
-      };
-      const store = isLong || plan.moves.length > MAX_SHORT_MOVES
-        ? repository.receiveLongPush
-        : repository.receivePush;
-      return await store(push, { signal });
-    }, { isFromGit: true });
+    const rules: PushRules = { ...upstreamRules(now, own), isFromGit: true };
+    const push = {
+      draft,
+      refs: plan.moves,
+      head: plan.head,
+      isAtomic: false,
+      rules,
+      address: null,
+      now,
+    };
+    const isLonger = isLong || plan.moves.length > MAX_SHORT_MOVES;
+    const read = <T>(work: (repository: PooledRepository) => Promise<T>) =>
+      repositories.read(project, work);
+    return await storeInTurns(
+      { folder, signal, read },
+      (store) =>
+        repositories.receive(
+          project,
+          null,
+          (repository, mark) =>
+            store(repository, { push, mark, isLong: isLonger, intend: async () => {} }),
+          {
+            isFromGit: true,
+          },
+        ),
+    );
   });
   return settled(plan, moved.refs);
 }
 
-/** Unpacks what is new into a draft; its path is null if all of it is here. */
+/** Unpacks what is new into a draft, which is null if all of it is here. */
 async function fetchDraft(
   project: Project,
   { repositories, upstream, owned, moves, folder, signal }: GitPull & {
     readonly moves: readonly PushedRef[];
     readonly folder: string;
   },
-): Promise<{ readonly draft: string | null; readonly isLong: boolean }> {
+): Promise<{ readonly draft: UnpackedPush["draft"] | null; readonly isLong: boolean }> {
   const known = new Set(owned.map(({ object }) => object));
   const tips = moves.flatMap(({ to }) => to === null ? [] : [to]);
   const wants = [...new Set(tips.filter((tip) => !known.has(tip)))];
@@ -175,10 +189,8 @@ async function fetchDraft(
   const haves = await read((repository) => repository.gitHaves(owned.map(({ ref }) => ref)));
   const source = join(folder, "pack");
   await upstream.fetch({ wants, haves: haves ?? [] }, source);
-  const draft = join(folder, "draft");
-  const pack = { source, start: 0, target: draft, tips, based: [] };
-  const { isLong } = await read((repository) => repository.unpackPush(pack, { signal }));
-  return { draft, isLong };
+  const pack = { source, start: 0, target: join(folder, "draft"), tips, based: [] };
+  return await read((repository) => repository.unpackPush(pack, { signal }));
 }
 
 interface Plan {

@@ -1,4 +1,11 @@
 /** The repository file: its tables, and its artifacts as bytes. */
+export {
+  applyChanges,
+  type FirstNumbers,
+  noteChanges,
+  type NotedTable,
+  Outdated,
+} from "./changed_rows.ts";
 export { Config, mainBranch } from "./config.ts";
 export { addUser, createDatabase, type CreateOptions, type NewUser } from "./create.ts";
 export { Database, type DatabaseOptions, type SqlValue } from "./database.ts";
@@ -33,6 +40,7 @@ export {
   withoutTicketColumn,
   withTicketColumn,
 } from "./ticket_columns.ts";
+export { copySnapshot } from "./snapshot.ts";
 export { createTicketTables, ticketRowsQuery, ticketSchemaOf } from "./ticket_schema.ts";
 export { TouchedEvents } from "./touched_events.ts";
 export { upgradePermanentTables } from "./upgrade.ts";

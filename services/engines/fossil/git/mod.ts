@@ -21,8 +21,12 @@ export {
   type PushedRef,
   type PushedRefReport,
   receivePush,
+  type RehearsedPush,
+  rehearsePush,
   type SentPack,
+  storeRehearsed,
   type UnpackedPush,
   unpackPush,
+  unpackShortPush,
 } from "./push/mod.ts";
 export type * from "./types.ts";

@@ -109,8 +109,10 @@ export const WHOLE_NAMES = [
   "prepareClones",
   "gitPack",
   "unpackPush",
+  "unpackShortPush",
   "receivePush",
-  "receiveLongPush",
+  "rehearsePush",
+  "storeRehearsed",
   "verify",
   "rebuild",
 ] as const;
@@ -140,17 +142,17 @@ export const REPEATABLE: ReadonlySet<string> = new Set<OperationName>([
 
 /**
  * The workers on the side: those that answer in steps of a few milliseconds, those for reads that
- * compute for longer, and those for what has no limit; "stores" write what takes long, while their
- * project's turn lasts. Nothing of one waits for another.
+ * compute for longer, and those for what has no limit; "rehearsals" write what takes long into copies
+ * of repositories. Nothing of one waits for another.
  */
-export const SIDES = ["quick", "heavy", "unlimited", "imports", "stores"] as const;
+export const SIDES = ["quick", "heavy", "unlimited", "imports", "rehearsals"] as const;
 
 export type Side = (typeof SIDES)[number];
 
 /**
  * Operations that may take long, and the worker on the side that does them. Reads that kept other
  * calls waiting go to "heavy", imports to workers of their own. Several may write the search index;
- * SQLite's lock keeps them apart, and a long push from the repository's own worker.
+ * SQLite's lock keeps them apart.
  */
 export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Side>([
   ["search", "quick"],
@@ -167,7 +169,7 @@ export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Sid
   ["prepareClones", "unlimited"],
   ["gitPack", "unlimited"],
   ["unpackPush", "quick"],
-  ["receiveLongPush", "stores"],
+  ["rehearsePush", "rehearsals"],
   ["storeCloned", "unlimited"],
   ["verify", "unlimited"],
 ]);

@@ -18,9 +18,13 @@ import {
   type GitPush,
   type GitPushReport,
   receivePush,
+  type RehearsedPush,
+  rehearsePush,
   type SentPack,
+  storeRehearsed,
   type UnpackedPush,
   unpackPush,
+  unpackShortPush,
 } from "../git/mod.ts";
 import {
   type MergeSides,
@@ -428,21 +432,24 @@ export const WHOLE = {
       (companion) => unpackPush(companion, pack, (bytes) => watch.progress(bytes, null)),
       () => false,
     ),
-  receivePush: storePush,
-  /** The same, for what would keep others waiting. */
-  receiveLongPush: storePush,
+  /** The same in memory, where it is stored; null if that would keep others waiting. */
+  unpackShortPush: ({ withCompanion }: Context, pack: SentPack): UnpackedPush | null =>
+    withCompanion((companion) => unpackShortPush(companion, pack)),
+  /** Stores a push of Git whose objects are in a draft. */
+  receivePush: ({ withCompanion, watch }: Context, push: GitPush): GitPushReport =>
+    withCompanion((companion) => receivePush(companion, push, watch.progress), () => false),
+  /** The same in a copy of the repository, for what would keep others waiting. */
+  rehearsePush: ({ withCompanion, watch }: Context, push: GitPush): GitPushReport =>
+    withCompanion((companion) => rehearsePush(companion, push, watch.progress), () => false),
+  /** Stores what was stored in a copy; returns whether it is, and not outdated. */
+  storeRehearsed: (
+    { withCompanion }: Context,
+    push: RehearsedPush & { readonly mark: string | null },
+  ): boolean => withCompanion((companion) => storeRehearsed(companion, push), () => false),
   /** Checks the file, decodes and hashes every artifact; returns damaged and missing content. */
   verify: ({ repository, watch }: Context) => examineRepository(repository, watch.progress),
   rebuild: ({ repository, watch }: Context) => repository.rebuild({ progress: watch.progress }),
 } as const satisfies Record<WholeName, unknown>;
-
-/** Stores a push of Git whose objects are in a draft. */
-function storePush({ withCompanion, watch }: Context, push: GitPush): GitPushReport {
-  return withCompanion(
-    (companion) => receivePush(companion, push, watch.progress),
-    () => false,
-  );
-}
 
 /**
  * Frees the memory that the content of a long file took. A prepared statement keeps the last value

@@ -29,6 +29,7 @@ import type {
   WorkerSetup,
 } from "./protocol.ts";
 import type { OPERATIONS } from "./operations.ts";
+import type { GitPush, GitPushReport, RehearsedPush } from "../git/mod.ts";
 
 /** Options of any call. */
 export interface CallOptions {
@@ -272,6 +273,8 @@ export interface PoolOptions extends Partial<WorkerSettings> {
   readonly lingerMs?: number;
   /** Starts a worker that runs `repository_worker.ts`; throws if none can start. */
   readonly startWorker?: StartRepositoryWorker;
+  /** Whether each of these workers is a process. */
+  readonly areProcesses?: boolean;
   /** Called when a worker is terminated because a call has not ended in time. */
   readonly onStuck?: (call: StuckCall) => void;
   /** Called with the reason when a worker cannot start: by each lane, at most once a minute. */
@@ -282,7 +285,7 @@ export interface PoolOptions extends Partial<WorkerSettings> {
  * A repository in a pool: the operations of `operations.ts`, asynchronous. The file is opened on
  * demand. The calls of one repository run one after the other, in order.
  */
-export type PooledRepository = Operations & {
+export type PooledRepository = Omit<Operations, "rehearsePush"> & {
   /** Canonical path of the file. */
   readonly path: string;
   /** The same operations with JSON results, which this thread forwards unread. */
@@ -293,6 +296,13 @@ export type PooledRepository = Operations & {
    * @throws {FossilError} `invalid` if the target exists; `unavailable`.
    */
   backUp(target: string, options?: CallOptions): Promise<void>;
+  /**
+   * Stores a long push in a copy of the repository, while others write to it. Then `storeRehearsed`
+   * stores it here.
+   *
+   * @param copy where to make the copy; the caller removes it, and the files beside it
+   */
+  rehearsePush(copy: string, push: GitPush, options?: CallOptions): Promise<RehearsedPush>;
   /** Closes the file after the earlier calls. A later call opens it again. */
   close(): Promise<void>;
 };
@@ -323,7 +333,7 @@ const SIDE_OPTIONS: Readonly<Record<Side, SideOptions>> = {
   // What has no limit holds hundreds of megabytes, which only the end of its process gives back.
   unlimited: { workers: 3, idleMs: 2_000 },
   imports: { workers: 2, idleMs: 2_000 },
-  stores: { workers: 2, idleMs: 2_000 },
+  rehearsals: { workers: 2, idleMs: 2_000 },
 };
 
 /** What workers on the side cache, in bytes: they read a thing once. */
@@ -350,6 +360,7 @@ const DEFAULTS: Required<PoolOptions> = {
   closeMs: 5000,
   lingerMs: 5000,
   startWorker: startRepositoryThread,
+  areProcesses: false,
   onStuck: () => {},
   onUnusable: () => {},
 };
@@ -363,6 +374,7 @@ export class RepositoryPool {
   readonly #lanes: readonly Lane[];
   readonly #sides: Readonly<Record<Side, readonly Lane[]>>;
   readonly #timeLimits: TimeLimits;
+  readonly #areProcesses: boolean;
   /** What calls on the side wait for, by path. */
   readonly #held = new Map<string, Promise<unknown>>();
   /** By path. */
@@ -371,7 +383,8 @@ export class RepositoryPool {
   constructor(options: PoolOptions = {}) {
     const all = { ...DEFAULTS, ...options };
     const { workers, maxQueued, onStuck, timeLimits, graceMs, closeMs, lingerMs, ...rest } = all;
-    const { startWorker, onUnusable, ...settings } = rest;
+    const { startWorker, areProcesses, onUnusable, ...settings } = rest;
+    this.#areProcesses = areProcesses;
     this.#timeLimits = { ...TIME_LIMITS_MS, ...timeLimits };
     this.#settings = settings;
     const laneOptions = {
@@ -487,6 +500,7 @@ export class RepositoryPool {
       sides: this.#sides,
       held: this.#held,
       limits: this.#timeLimits,
+      areProcesses: this.#areProcesses,
     });
   }
 
@@ -527,7 +541,11 @@ const PROCESS_BYTES = 2 * 1024 * 1024 * 1024;
 export function repositoryProcesses(
   folder: string,
   memoryBytes: number = PROCESS_BYTES,
-): { startWorker: (nicer: number | null) => ProcessPort; sqliteBytes: number } {
+): {
+  startWorker: (nicer: number | null) => ProcessPort;
+  areProcesses: true;
+  sqliteBytes: number;
+} {
   const startWorker = (nicer: number | null) =>
     startProcess({
       worker: WORKER,
@@ -536,7 +554,7 @@ export function repositoryProcesses(
       memoryBytes,
       ...nicer === null ? {} : { nicer },
     });
-  return { startWorker, sqliteBytes: SQLITE_BYTES };
+  return { startWorker, areProcesses: true, sqliteBytes: SQLITE_BYTES };
 }
 
 /** One name per file, so that no two workers open one. */
@@ -555,22 +573,45 @@ async function placeOf(path: string): Promise<string> {
 }
 
 function handle(door: Omit<Door, "asJson">): PooledRepository {
-  const { path, sides, held } = door;
+  const { path, sides, held, limits } = door;
   const closeSides = () =>
     Promise.all(Object.values(sides).flat().map((side) => side.forget(path)));
+  /** Runs a job for which nothing else of this process may have the file open. */
+  const runAlone = async (job: JobRequest, options?: CallOptions) => {
+    const running = closeSides().then(() => door.lane().submit(path, job, options));
+    const ended = running.catch(() => {}).finally(() => {
+      if (held.get(path) === ended) held.delete(path);
+    });
+    held.set(path, ended);
+    await running;
+  };
   return Object.freeze({
     ...operationsOf({ ...door, asJson: false }) as Operations,
     json: operationsOf({ ...door, asJson: true }) as JsonOperations,
     path,
-    backUp: async (target: string, options?: CallOptions) => {
-      // The copy may be made only while nothing else of this process has the file open.
-      const copying = closeSides()
-        .then(() => door.lane().submit(path, { kind: "backup", path, target }, options));
-      const ended = copying.catch(() => {}).finally(() => {
-        if (held.get(path) === ended) held.delete(path);
-      });
-      held.set(path, ended);
-      await copying;
+    backUp: (target: string, options?: CallOptions) =>
+      runAlone({ kind: "backup", path, target }, options),
+    rehearsePush: async (copy: string, push: GitPush, options?: CallOptions) => {
+      const lane = leastBusy(sides.rehearsals);
+      const snapshot = { kind: "snapshot", path, target: copy } as const;
+      await (door.areProcesses
+        ? lane.submit(path, snapshot, options)
+        : runAlone(snapshot, options));
+      const operation = "rehearsePush";
+      const job = {
+        kind: "run",
+        path: copy,
+        operation,
+        input: push,
+        asJson: false,
+        limitMs: limits[operation],
+        wantsProgress: false,
+      } as const;
+      try {
+        return { copy, report: await lane.submit(copy, job, options) as GitPushReport };
+      } finally {
+        await lane.forget(copy);
+      }
     },
     close: async () => {
       const lane = door.lane();
@@ -593,6 +634,8 @@ interface Door {
   /** What calls on the side wait for, by path. */
   readonly held: Map<string, Promise<unknown>>;
   readonly limits: TimeLimits;
+  /** Whether each worker is a process. */
+  readonly areProcesses: boolean;
   /** Whether the caller wants results as JSON. */
   readonly asJson: boolean;
 }

@@ -56,6 +56,8 @@ export type JobRequest =
   | { readonly kind: "open"; readonly path: string }
   | { readonly kind: "create"; readonly path: string; readonly options: NewRepositoryOptions }
   | { readonly kind: "backup"; readonly path: string; readonly target: string }
+  /** Copies the repository and its objects, while others use them. */
+  | { readonly kind: "snapshot"; readonly path: string; readonly target: string }
   | { readonly kind: "close"; readonly path: string }
   /** Closes half of the open repositories, and keeps as few open from then on. */
   | { readonly kind: "openFewer" }

@@ -7,7 +7,9 @@ import {
   type ServedCall,
   Transferred,
 } from "../../../kernel/serve_calls.ts";
+import { copySnapshot } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
+import { companionPath } from "../git/mod.ts";
 import { Repository } from "../repository.ts";
 import { backUp } from "./backup.ts";
 import { failureOf } from "./failures.ts";
@@ -65,6 +67,10 @@ class RepositoryWorker {
       case "backup":
         this.#close(request.path);
         return backUp(request.path, request.target);
+      case "snapshot":
+        this.#close(request.path);
+        copySnapshot(request.path, request.target);
+        return copySnapshot(companionPath(request.path), companionPath(request.target));
       case "close":
         return this.#close(request.path);
       case "openFewer":

@@ -171,7 +171,7 @@ export function isOpenLeaf(repository: Repository, hash: string): boolean {
 }
 
 /** Trees with fewer files get full manifests: to write one costs next to nothing. */
-const MIN_AMENDED_FILES = 256;
+const MIN_AMENDED_FILES = 64;
 
 /**
  * The F cards of a check-in: only what differs from the parent's baseline, or from the parent, if

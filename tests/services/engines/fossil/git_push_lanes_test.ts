@@ -1,5 +1,6 @@
 /** Where a push of Git is unpacked and stored, so that others need not wait for it. */
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
   GitCompanion,
@@ -7,7 +8,12 @@ import {
   type PooledRepository,
   receivePush,
   Repository,
+  type SentPack,
 } from "../../../../services/engines/fossil/mod.ts";
+import {
+  type PoolOptions,
+  repositoryProcesses,
+} from "../../../../services/engines/fossil/front/mod.ts";
 import { Reader } from "../../../../services/engines/fossil/read/mod.ts";
 import {
   rawBlob,
@@ -16,7 +22,8 @@ import {
   rawPack,
   rawTree,
 } from "../../../support/raw_pushes.ts";
-import { DATE, withPool } from "./support/pools.ts";
+import { commit, DATE, withPool } from "./support/pools.ts";
+import { assertRebuilds } from "./support/tables.ts";
 
 const FILE = 0o100644;
 const REF = "refs/heads/main";
@@ -35,15 +42,41 @@ function line(count: number): { readonly objects: readonly RawObject[]; readonly
   return { objects, tip: parents[0]! };
 }
 
-/** Unpacks objects; returns where their draft is, and whether to store it takes long. */
+/** Rehearses a push in a copy. */
+async function rehearse(repository: PooledRepository, push: GitPush) {
+  const folder = await Deno.makeTempDir({ dir: dirname(repository.path) });
+  return await repository.rehearsePush(join(folder, "copy"), push);
+}
+
+function ticket(repository: PooledRepository, title: string) {
+  return repository.saveTicket({
+    user: "alice",
+    date: DATE + 1000,
+    fields: [{ name: "title", value: title, append: false }],
+  });
+}
+
+/** Writes a pack; returns what there is to unpack. */
+async function packOf(
+  { path }: PooledRepository,
+  objects: readonly RawObject[],
+  tip: string,
+): Promise<SentPack> {
+  const [source, target] = ["pack", "draft"].map((name) => join(dirname(path), name));
+  await Deno.writeFile(source!, rawPack(objects));
+  return { source: source!, start: 0, target: target!, tips: [tip], based: [] };
+}
+
+/** Unpacks objects; returns what to store, and whether that takes long. */
 async function unpack(repository: PooledRepository, count: number) {
   const { objects, tip } = line(count);
-  const [source, target] = ["pack", "draft"].map((name) => join(dirname(repository.path), name));
-  await Deno.writeFile(source!, rawPack(objects));
-  const pack = { source: source!, start: 0, target: target!, tips: [tip], based: [] };
-  const { isLong } = await repository.unpackPush(pack);
-  const push: GitPush = {
-    draft: target!,
+  const { draft, isLong } = await repository.unpackPush(await packOf(repository, objects, tip));
+  return { isLong, push: pushOf(draft, tip) };
+}
+
+function pushOf(draft: GitPush["draft"], tip: string): GitPush {
+  return {
+    draft,
     refs: [{ ref: REF, from: null, to: tip, mayRewind: false }],
     isAtomic: false,
     rules: {
@@ -63,27 +96,96 @@ async function unpack(repository: PooledRepository, count: number) {
     mark: null,
     now: DATE,
   };
-  return { isLong, push };
 }
 
-Deno.test("what takes long to store is told, and others read meanwhile", async () => {
+Deno.test("a short push is unpacked in memory, and stored from there", async () => {
   await withPool({ workers: 1 }, async (_, repository) => {
+    const { objects, tip } = line(3);
+    const pack = await packOf(repository, objects, tip);
+    const unpacked = await repository.unpackShortPush(pack);
+    assert.ok(unpacked?.draft instanceof Uint8Array);
+    assert.equal(existsSync(pack.target), false);
+    const { draft } = unpacked;
+    assert.deepEqual(await repository.unpackPush(pack), { ...unpacked, draft: pack.target });
+    const { refs } = await repository.receivePush(pushOf(draft, tip));
+    assert.equal(refs[0]?.refusal, null);
+    assert.equal((await repository.gitRefs())?.refs[0]?.object, tip);
+    assert.equal((await repository.timeline({})).total, 4);
+    assert.deepEqual((await repository.verify()).damages, []);
+  });
+});
+
+Deno.test("what is not short, or wrong, is left to a worker on the side", async () => {
+  await withPool({ workers: 1 }, async (_, repository) => {
+    const blob = rawBlob("x".repeat(300_000));
+    const commit = rawCommit(rawTree([["a", FILE, blob]]), { message: "Long\n" });
+    const tree = rawTree([["a", FILE, blob]]);
+    const long = await packOf(repository, [blob, tree, commit], commit.hex);
+    assert.equal(await repository.unpackShortPush(long), null);
+    assert.equal((await repository.unpackPush(long)).draft, long.target);
+    const wrong = await packOf(repository, [tree, commit], commit.hex);
+    assert.equal(await repository.unpackShortPush(wrong), null);
+    await assert.rejects(repository.unpackPush(wrong), /is missing/);
+  });
+});
+
+async function requireNobodyWaits(options: PoolOptions | ((folder: string) => PoolOptions)) {
+  await withPool(options, async (_, repository) => {
     const short = await unpack(repository, 3);
     assert.equal(short.isLong, false);
     const { isLong, push } = await unpack(repository, 200);
     assert.equal(isLong, true);
     const ended: string[] = [];
-    const storing = repository.receiveLongPush(push).then((report) => {
+    const storing = rehearse(repository, push).then((rehearsed) => {
       ended.push("push");
-      return report;
+      return rehearsed;
     });
+    const { uuid } = await ticket(repository, "meanwhile");
+    ended.push("ticket");
     assert.equal((await repository.timeline({})).total, 1);
-    ended.push("read");
-    assert.equal((await storing).refs[0]?.refusal, null);
-    assert.deepEqual(ended, ["read", "push"]);
+    const rehearsed = await storing;
+    assert.deepEqual(ended, ["ticket", "push"]);
+    assert.equal(rehearsed.report.refs[0]?.refusal, null);
+    // Nothing of it is here yet.
+    assert.equal((await repository.timeline({})).total, 1);
+    const after = (await repository.received({ after: null, limit: 0 })).place;
+    assert.equal(await repository.storeRehearsed({ ...rehearsed, mark: "a push" }), true);
     // The repository's own worker sees what another one has stored, and writes on.
-    assert.equal((await repository.gitRefs())?.refs[0]?.ref, REF);
+    assert.equal((await repository.gitRefs())?.refs[0]?.object, push.refs[0]?.to);
     assert.equal((await repository.timeline({})).total, 201);
+    const { artifacts } = await repository.received({ after });
+    assert.equal(artifacts.at(-1)?.mark, "a push");
+    await ticket(repository, "afterwards");
+    assert.equal((await repository.ticket(uuid)).title, "meanwhile");
+    assert.deepEqual((await repository.verify()).damages, []);
+    await repository.close();
+    assertRebuilds(repository.path);
+  });
+}
+
+Deno.test("a push that takes long to store keeps nobody waiting, and loses nothing", async () => {
+  await requireNobodyWaits({ workers: 1 });
+});
+
+Deno.test("nor does one that processes store", async () => {
+  await requireNobodyWaits(repositoryProcesses);
+});
+
+Deno.test("a long push is made again if check-ins, tags or settings came meanwhile", async () => {
+  await withPool({ workers: 1 }, async (_, repository) => {
+    const { push } = await unpack(repository, 100);
+    const outdated = await rehearse(repository, push);
+    await commit(repository, "b", new TextEncoder().encode("b\n"));
+    const size = async () => (await repository.received({ after: null, limit: 0 })).bytes;
+    const before = await size();
+    assert.equal(await repository.storeRehearsed({ ...outdated, mark: null }), false);
+    assert.equal(await size(), before);
+    const again = await rehearse(repository, push);
+    assert.equal(await repository.storeRehearsed({ ...again, mark: null }), true);
+    // What was stored once stands in its own way.
+    assert.equal(await repository.storeRehearsed({ ...again, mark: null }), false);
+    await repository.close();
+    assertRebuilds(repository.path);
   });
 });
 

@@ -100,6 +100,19 @@ export class GitCompanion implements Disposable {
     }
   }
 
+  /** Runs work that writes rows of its tables, as one transaction. */
+  writeRows(work: (db: Database) => void): void {
+    this.db.exec("BEGIN IMMEDIATE");
+    try {
+      work(this.db);
+      this.db.exec("COMMIT");
+      this.#forget();
+    } catch (error) {
+      this.#undo();
+      throw error;
+    }
+  }
+
   /** The references. Needs an update before. */
   advertisement(): Advertisement {
     const rows = this.db.rows<{ name: string; object: Uint8Array; peeled: Uint8Array | null }>(
@@ -111,6 +124,17 @@ export class GitCompanion implements Disposable {
         return { ref: name, object: hexOf(object), peeled: peeled && hexOf(peeled) };
       }),
     };
+  }
+
+  /** The object of a reference; null if there is no such reference. Needs an update before. */
+  objectAt(ref: string): string | null {
+    const object = this.db.value<Uint8Array>("SELECT object FROM ref WHERE name=?", ref);
+    return object === undefined ? null : hexOf(object);
+  }
+
+  /** The names of the references. Needs an update before. */
+  refNames(): readonly string[] {
+    return this.db.rows<{ name: string }>("SELECT name FROM ref").map(({ name }) => name);
   }
 
   /**
@@ -174,6 +198,11 @@ export class GitCompanion implements Disposable {
 
   #undo(): void {
     this.db.rollBack();
+    this.#forget();
+  }
+
+  /** Has the next update read everything. */
+  #forget(): void {
     this.#loaded = -1;
     this.#history = null;
   }

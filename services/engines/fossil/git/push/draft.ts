@@ -1,4 +1,4 @@
-/** What a push brings, before any of it is in the repository: a file that is deleted afterwards. */
+/** What a push brings, before any of it is in the repository. */
 import { Buffer } from "node:buffer";
 import { OBJECT_KINDS, type ObjectKind } from "../../../git/mod.ts";
 import { Database } from "../../content/mod.ts";
@@ -21,7 +21,30 @@ export interface DraftObject {
 }
 
 /** The objects of a push. */
-export class Draft implements Disposable {
+export interface Draft extends Disposable {
+  /** Bytes of its objects. */
+  readonly bytes: number;
+  readonly size: number;
+  /** Adds an object, unless it is there; returns its row. */
+  add(name: Uint8Array, object: DraftObject): number;
+  /** The row of an object; 0 if it is not there. */
+  rowOf(name: Uint8Array): number;
+  /** The object of a row. */
+  at(row: number): DraftObject;
+  /** The name of the object of a row. */
+  nameAt(row: number): Uint8Array;
+  /** An object by its name; null if it is not there. */
+  get(name: Uint8Array): DraftObject | null;
+  /** The kind of an object; null if it is not there. */
+  kindOf(name: Uint8Array): ObjectKind | null;
+  /** Keeps a delta for later; returns its row. */
+  keep(delta: Uint8Array): number;
+  /** A delta that was kept. */
+  kept(row: number): Uint8Array;
+}
+
+/** A draft in a file, which its maker deletes. */
+export class FileDraft implements Draft {
   readonly db: Database;
 
   private constructor(db: Database) {
@@ -29,20 +52,23 @@ export class Draft implements Disposable {
   }
 
   /** Makes a draft, which must not be there. One transaction fills it. */
-  static create(path: string): Draft {
+  static create(path: string): FileDraft {
     const db = new Database(path);
     db.useNoLog();
     db.exec(`${SCHEMA} BEGIN`);
-    return new Draft(db);
+    return new FileDraft(db);
   }
 
-  static open(path: string): Draft {
-    return new Draft(new Database(path, { readOnly: true }));
+  static open(path: string): FileDraft {
+    return new FileDraft(new Database(path, { readOnly: true }));
   }
 
-  /** Bytes of its objects. */
   get bytes(): number {
     return this.db.value<number>("SELECT sum(length(data)) FROM object") ?? 0;
+  }
+
+  get size(): number {
+    return this.db.value<number>("SELECT count(*) FROM object") ?? 0;
   }
 
   /** Ends the transaction in which the draft was filled. */
@@ -50,7 +76,6 @@ export class Draft implements Disposable {
     this.db.exec("COMMIT");
   }
 
-  /** Adds an object, unless it is there; returns its row. */
   add(name: Uint8Array, { kind, content }: DraftObject): number {
     const known = this.rowOf(name);
     if (known !== 0) return known;
@@ -58,35 +83,33 @@ export class Draft implements Disposable {
     return this.db.insert(insert, name, OBJECT_KINDS.indexOf(kind), content);
   }
 
-  /** The row of an object; 0 if it is not there. */
   rowOf(name: Uint8Array): number {
     return this.db.value<number>("SELECT id FROM object WHERE name=?", name) ?? 0;
   }
 
-  /** The object of a row. */
   at(row: number): DraftObject {
     return objectOf(
       this.db.row<ObjectRow>("SELECT kind, data FROM object WHERE id=?", row),
     )!;
   }
 
-  /** An object by its name; null if it is not there. */
+  nameAt(row: number): Uint8Array {
+    return this.db.value<Uint8Array>("SELECT name FROM object WHERE id=?", row)!;
+  }
+
   get(name: Uint8Array): DraftObject | null {
     return objectOf(this.db.row<ObjectRow>("SELECT kind, data FROM object WHERE name=?", name));
   }
 
-  /** The kind of an object; null if it is not there. */
   kindOf(name: Uint8Array): ObjectKind | null {
     const kind = this.db.value<number>("SELECT kind FROM object WHERE name=?", name);
     return kind === undefined ? null : OBJECT_KINDS[kind]!;
   }
 
-  /** Keeps a delta for later; returns its row. */
   keep(delta: Uint8Array): number {
     return this.db.insert("INSERT INTO waiting(data) VALUES(?)", delta);
   }
 
-  /** A delta that was kept. */
   kept(row: number): Uint8Array {
     return this.db.value<Uint8Array>("SELECT data FROM waiting WHERE id=?", row)!;
   }

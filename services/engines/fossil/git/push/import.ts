@@ -9,7 +9,7 @@ import { GitCompanion, keepFetched, namesIn } from "../door/mod.ts";
 import { GarbageCollector } from "../import.ts";
 import { NoticeLog } from "../notices.ts";
 import type { GitNotices } from "../types.ts";
-import { Draft } from "./draft.ts";
+import { FileDraft } from "./draft.ts";
 import { receivePush } from "./receive.ts";
 import { unpackPush } from "./unpack.ts";
 
@@ -95,7 +95,7 @@ export function importPack(
 
 /** Keeps what was fetched for clones, which saves them the work of packing the same anew. */
 function keepPack(companion: GitCompanion, source: string, draft: string): void {
-  using objects = Draft.open(draft);
+  using objects = FileDraft.open(draft);
   keepFetched(companion, source, namesIn(objects.db));
 }
 

@@ -7,4 +7,5 @@ export {
   type PushedRefReport,
   receivePush,
 } from "./receive.ts";
-export { type SentPack, type UnpackedPush, unpackPush } from "./unpack.ts";
+export { type RehearsedPush, rehearsePush, storeRehearsed } from "./rehearsal.ts";
+export { type SentPack, type UnpackedPush, unpackPush, unpackShortPush } from "./unpack.ts";

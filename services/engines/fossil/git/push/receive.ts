@@ -14,9 +14,10 @@ import { formatMoves, REFS_PROPERTY } from "../headers.ts";
 import { foldersOf } from "../refs.ts";
 import { type PushBranch, PushBranches } from "./branches.ts";
 import { CheckinWriter } from "./checkins.ts";
-import { Draft } from "./draft.ts";
+import { FileDraft } from "./draft.ts";
 import { NewHistory } from "./history.ts";
 import { AllObjects } from "./known.ts";
+import { ShortDraft } from "./short_draft.ts";
 import { PushedTags } from "./tags.ts";
 
 const HEADS = "refs/heads/";
@@ -43,8 +44,8 @@ export interface PushedRef {
 
 /** A push whose objects are in a draft. */
 export interface GitPush {
-  /** Where the draft is; null for a push without objects. */
-  readonly draft: string | null;
+  /** Where the draft is, or its bytes; null for a push without objects. */
+  readonly draft: string | Uint8Array | null;
   readonly refs: readonly PushedRef[];
   /** The reference of the main branch; null or absent to leave it, or to guess that of a first push. */
   readonly head?: string | null;
@@ -102,9 +103,18 @@ export function receivePush(
   progress: (done: number, total: number) => void,
 ): GitPushReport {
   companion.update();
-  using draft = push.draft === null ? null : Draft.open(push.draft);
+  using draft = push.draft === null
+    ? null
+    : typeof push.draft === "string"
+    ? FileDraft.open(push.draft)
+    : ShortDraft.from(push.draft);
   const objects = new AllObjects(companion, draft);
-  const before = new Map(companion.advertisement().refs.map(({ ref, object }) => [ref, object]));
+  const before = new Map(
+    push.refs.flatMap(({ ref }) => {
+      const object = companion.objectAt(ref);
+      return object === null ? [] : [[ref, object]];
+    }),
+  );
   const refusals = new Map<string, string>();
   let receipt: number | null = null;
   let checkins: ReadonlyMap<string, string> = new Map();
@@ -150,7 +160,7 @@ interface AttemptParts {
   readonly push: GitPush;
   /** Those that were not refused yet. */
   readonly refs: readonly PushedRef[];
-  /** The references before the push. */
+  /** The objects at which the references of the push were before. */
   readonly before: ReadonlyMap<string, string>;
   readonly progress: (done: number, total: number) => void;
 }
@@ -208,11 +218,13 @@ class Attempt {
     const branches = new PushBranches(this.#companion);
     const judge = new BranchJudge(repository, push.rules);
     const heads: { readonly pushed: PushedRef; readonly branch: PushBranch }[] = [];
-    const names = this.#namesAfter();
+    const isNew = ({ ref, to }: PushedRef) => to !== null && !this.#parts.before.has(ref);
+    // Those that are there already stand beside each other.
+    const names = refs.some(isNew) ? this.#namesAfter() : null;
     const hasOtherMain = refs.some(({ ref, to }) => ref === push.head && to !== null);
     this.#requireEach(refs, (pushed) => {
       this.#requireCurrent(pushed);
-      const other = names.conflictOf(pushed);
+      const other = names?.conflictOf(pushed) ?? null;
       if (other !== null) this.#refuse(`${other} is there, and Git cannot have both`);
       if (!pushed.ref.startsWith(HEADS)) return;
       const branch = branches.of(pushed.ref);
@@ -253,8 +265,8 @@ class Attempt {
 
   /** The names of all references, once this push is stored. */
   #namesAfter(): RefNames {
-    const { before, refs } = this.#parts;
-    const names = new Set(before.keys());
+    const { refs } = this.#parts;
+    const names = new Set(this.#companion.refNames());
     for (const { ref, to } of refs) {
       if (to === null) names.delete(ref);
       else names.add(ref);
@@ -534,11 +546,8 @@ class Attempt {
         } has something that this server cannot keep: its name would change`,
       );
     }
-    const now = new Map(
-      this.#companion.advertisement().refs.map(({ ref, object }) => [ref, object]),
-    );
     this.#requireEach(refs, ({ ref, to }) => {
-      if ((now.get(ref) ?? null) !== to) this.#refuse("this server cannot keep it as it is");
+      if (this.#companion.objectAt(ref) !== to) this.#refuse("this server cannot keep it as it is");
     });
   }
 }

@@ -16,10 +16,11 @@ import { FossilError } from "../../error.ts";
 import type { GitCompanion } from "../door/mod.ts";
 import { checkObject } from "../check.ts";
 import { requireConnected } from "./connected.ts";
-import { Draft, type DraftObject, keyOf } from "./draft.ts";
+import { type Draft, type DraftObject, FileDraft, keyOf } from "./draft.ts";
 import { NewHistory } from "./history.ts";
-import { AllObjects, contentOf, findKnown } from "./known.ts";
+import { AllObjects, contentOf, findKnown, type KnownObject } from "./known.ts";
 import { Oddities } from "../oddities.ts";
+import { ShortDraft } from "./short_draft.ts";
 
 /** Most objects of a push. */
 const MAX_OBJECTS = 2_000_000;
@@ -43,8 +44,10 @@ export interface SentPack {
   readonly based: readonly string[];
 }
 
-/** What is in a draft. */
+/** A push whose objects are in a draft. */
 export interface UnpackedPush {
+  /** Where the draft is; or its bytes, if they are few. */
+  readonly draft: string | Uint8Array;
   readonly bases: PushBases;
   /** Sentences about what is odd, and allowed. */
   readonly oddities: readonly string[];
@@ -60,42 +63,97 @@ export interface UnpackedPush {
  */
 export function unpackPush(
   companion: GitCompanion,
-  { source, start, target, tips, based }: SentPack,
+  pack: SentPack,
   progress: (bytes: number) => void,
 ): UnpackedPush {
+  const { target } = pack;
   try {
     // What an earlier attempt has left that was interrupted.
     removeDerived(target);
-    using draft = Draft.create(target);
-    using file = Deno.openSync(source);
-    const length = file.statSync().size - start;
-    const unpacker = new Unpacker(companion, draft, length);
-    const read = (at: number, into: Uint8Array) => {
-      file.seekSync(start + at, Deno.SeekMode.Start);
-      return file.readSync(into) ?? 0;
-    };
-    const check = () => progress(unpacker.bytes);
-    const bounds = { maxEntries: MAX_OBJECTS, maxBytes: MAX_ARTIFACT_BYTES };
+    using draft = FileDraft.create(target);
     const unpacked = companion.reader.read(() => {
       companion.update();
-      for (const entry of readPack({ read, length, ...bounds })) {
-        check();
-        unpacker.take(entry);
-      }
-      unpacker.finish(check);
-      const objects = new AllObjects(companion, draft);
-      requireConnected(objects, tips, check);
-      return {
-        bases: basesOf(objects, based),
-        oddities: unpacker.oddities.sentences(),
-        isLong: isLong(objects, draft, tips),
-      };
+      return unpackInto(draft, companion, pack, {
+        maxBytes: MAX_ARTIFACT_BYTES,
+        mostBytes,
+        progress,
+      });
     });
     draft.finish();
-    return unpacked;
+    return { draft: target, ...unpacked };
   } catch (error) {
     throw error instanceof GitError ? new FossilError("invalid", error.message) : error;
   }
+}
+
+/** How long others wait for a push to be unpacked or stored, in milliseconds. */
+const PATIENCE_MS = 100;
+/** Most bytes of the objects of a push that is unpacked in memory. */
+const SHORT_BYTES = 256 * 1024;
+
+/** A push is not as short as it was taken for. */
+class NotShort extends Error {}
+
+/**
+ * Unpacks a push in memory, which keeps nobody waiting; null if that cannot be done: `unpackPush` does
+ * it then, or tells what is wrong.
+ */
+export function unpackShortPush(companion: GitCompanion, pack: SentPack): UnpackedPush | null {
+  using draft = new ShortDraft();
+  const end = performance.now() + PATIENCE_MS;
+  const progress = () => {
+    if (performance.now() > end) throw new NotShort();
+  };
+  try {
+    return companion.reader.read(() => {
+      if (!companion.updateIfShort()) return null;
+      const bounds = { maxBytes: SHORT_BYTES, mostBytes: () => SHORT_BYTES, progress };
+      const unpacked = unpackInto(draft, companion, pack, bounds);
+      return { draft: draft.pack(), ...unpacked };
+    });
+  } catch (error) {
+    const isKnown = error instanceof GitError || error instanceof FossilError ||
+      error instanceof NotShort;
+    if (!isKnown) throw error;
+    return null;
+  }
+}
+
+interface UnpackBounds {
+  /** Of an object. */
+  readonly maxBytes: number;
+  /** Of all objects and deltas, by the bytes of the pack. */
+  mostBytes(length: number): number;
+  progress(bytes: number): void;
+}
+
+/** Reads a pack into a draft, and checks that nothing is missing. */
+function unpackInto(
+  draft: Draft,
+  companion: GitCompanion,
+  { source, start, tips, based }: SentPack,
+  { maxBytes, mostBytes, progress }: UnpackBounds,
+): Omit<UnpackedPush, "draft"> {
+  using file = Deno.openSync(source);
+  const length = file.statSync().size - start;
+  const unpacker = new Unpacker(companion, draft, { maxBytes, mostBytes: mostBytes(length) });
+  const read = (at: number, into: Uint8Array) => {
+    file.seekSync(start + at, Deno.SeekMode.Start);
+    return file.readSync(into) ?? 0;
+  };
+  const check = () => progress(unpacker.bytes);
+  for (const entry of readPack({ read, length, maxEntries: MAX_OBJECTS, maxBytes })) {
+    check();
+    unpacker.take(entry);
+  }
+  unpacker.finish(check);
+  const objects = new AllObjects(companion, draft);
+  requireConnected(objects, tips, check);
+  return {
+    bases: basesOf(objects, based),
+    oddities: unpacker.oddities.sentences(),
+    isLong: isLong(objects, draft, tips),
+  };
 }
 
 /** Most tips of which the bases are found, and most of one. */
@@ -107,30 +165,38 @@ const MAX_BASES = { tips: 100, each: 100 } as const;
  */
 export type PushBases = Readonly<Record<string, readonly string[]>>;
 
-/** Bytes that are stored without keeping anybody waiting, and what a commit counts beside its own. */
-const SHORT_BYTES = 256 * 1024;
-const COMMIT_BYTES = 8 * 1024;
+/** About what it takes to store things, in milliseconds: a kilobyte is of contents or of manifests. */
+const COSTS = { object: 0.15, commit: 0.3, kilobyte: 0.05 } as const;
 
 /** Whether to store a push takes long: each commit may name every file. */
 function isLong(objects: AllObjects, draft: Draft, tips: readonly string[]): boolean {
-  if (draft.bytes > SHORT_BYTES) return true;
-  const commits = tips.filter((tip) => objects.kindOf(bytesOfName(tip)) === "commit");
-  const history = new NewHistory(objects, commits);
+  const least = draft.size * COSTS.object + draft.bytes / 1024 * COSTS.kilobyte;
+  if (least > PATIENCE_MS) return true;
+  const { commits } = new NewHistory(objects, commitsOf(objects, tips));
   const { db } = objects.companion.reader.repository;
   const longest = db.value<number>(
     "SELECT max(size) FROM (SELECT size FROM event JOIN blob ON rid=objid WHERE type='ci' " +
       "ORDER BY mtime DESC LIMIT 10)",
   ) ?? 0;
-  return history.commits.length * (COMMIT_BYTES + longest) > SHORT_BYTES;
+  const each = COSTS.commit + longest / 1024 * COSTS.kilobyte;
+  return least + commits.length * each > PATIENCE_MS;
 }
 
-function basesOf(objects: AllObjects, tips: readonly string[]): PushBases {
-  const commits = tips.slice(0, MAX_BASES.tips)
-    .filter((tip) => objects.kindOf(bytesOfName(tip)) === "commit");
+function basesOf(objects: AllObjects, based: readonly string[]): PushBases {
+  const commits = commitsOf(objects, based.slice(0, MAX_BASES.tips));
   const history = new NewHistory(objects, commits);
   return Object.fromEntries(
     commits.map((tip) => [tip, history.bases(bytesOfName(tip)).slice(0, MAX_BASES.each)]),
   );
+}
+
+function commitsOf(objects: AllObjects, tips: readonly string[]): string[] {
+  return tips.filter((tip) => objects.kindOf(bytesOfName(tip)) === "commit");
+}
+
+function mostBytes(length: number): number {
+  const { always, perByte, atLast } = MAX_EXPANDED;
+  return Math.min(atLast, Math.max(always, length * perByte));
 }
 
 /** What a delta waits for: the key of a name, or the number of an entry. */
@@ -158,17 +224,25 @@ class Unpacker {
     mostOfOne: KEPT_BYTES / 2,
     weigh: ({ content }) => content.length + 200,
   });
+  readonly #maxBytes: number;
   readonly #mostBytes: number;
   readonly oddities = new Oddities(Date.now() / 1000);
   /** Of all objects and deltas so far. */
   bytes = 0;
 
-  /** @param length of the pack, in bytes */
-  constructor(companion: GitCompanion, draft: Draft, length: number) {
-    const { always, perByte, atLast } = MAX_EXPANDED;
+  /**
+   * @param bounds.maxBytes of an object
+   * @param bounds.mostBytes of all objects and deltas
+   */
+  constructor(
+    companion: GitCompanion,
+    draft: Draft,
+    bounds: { readonly maxBytes: number; readonly mostBytes: number },
+  ) {
     this.#companion = companion;
     this.#draft = draft;
-    this.#mostBytes = Math.min(atLast, Math.max(always, length * perByte));
+    this.#maxBytes = bounds.maxBytes;
+    this.#mostBytes = bounds.mostBytes;
   }
 
   take({ offset, form, content }: PackEntry): void {
@@ -195,11 +269,8 @@ class Unpacker {
       for (const { entry, row } of deltas) {
         check();
         this.#resolve(entry, this.#draft.kept(row), this.#baseOf(base, null)!);
-        const { name } = this.#draft.db.row<{ name: Uint8Array }>(
-          "SELECT name FROM object WHERE id=?",
-          this.#rows[entry]!,
-        )!;
-        for (const next of [entry, keyOf(name)]) if (this.#waiting.has(next)) ready.push(next);
+        const name = keyOf(this.#draft.nameAt(this.#rows[entry]!));
+        for (const next of [entry, name]) if (this.#waiting.has(next)) ready.push(next);
       }
     }
     if (this.#waiting.size === 0) return;
@@ -232,6 +303,7 @@ class Unpacker {
     if (kept !== undefined) return { base: kept, depth: 0 };
     const known = findKnown(this.#companion, bytes);
     if (known === null) return null;
+    this.#requireShort(known);
     const object = { kind: known.kind, content: contentOf(this.#companion, known) };
     this.#kept.set(base, object);
     return { base: object, depth: 0 };
@@ -255,7 +327,7 @@ class Unpacker {
     const { result } = deltaLengths(delta);
     // Before it takes memory.
     this.#require(result);
-    this.#store(entry, { kind, content: applyDelta(content, delta, MAX_ARTIFACT_BYTES) });
+    this.#store(entry, { kind, content: applyDelta(content, delta, this.#maxBytes) });
   }
 
   #store(entry: number, object: DraftObject): void {
@@ -285,6 +357,13 @@ class Unpacker {
     const before = contentOf(this.#companion, known);
     if (known.kind === kind && isSame(before, content)) return;
     throw new GitError(`The ${kind} ${hex} has other bytes than the one that is here`);
+  }
+
+  /** Checks the length of an object of the repository, before it takes memory. */
+  #requireShort({ kind, place }: KnownObject): void {
+    const { store } = this.#companion.reader.repository;
+    if (kind !== "blob" || store.sizeOf(place) <= this.#maxBytes) return;
+    throw new FossilError("limit", `An object may have ${this.#maxBytes} bytes`);
   }
 
   #count(bytes: number): void {

@@ -11,13 +11,17 @@ import { withFolder } from "../../../../support/temporary.ts";
 /** When the repositories of these tests begin, in Unix milliseconds. */
 export const DATE = Date.UTC(2026, 0, 2, 3, 4, 5);
 
-/** Runs a test with a pool and a new repository in it. */
+/**
+ * Runs a test with a pool and a new repository in it.
+ *
+ * @param options those of the pool; a function gets the folder of the repository
+ */
 export async function withPool(
-  options: PoolOptions,
+  options: PoolOptions | ((folder: string) => PoolOptions),
   run: (pool: RepositoryPool, repository: PooledRepository) => Promise<void>,
 ): Promise<void> {
   await withFolder(async (folder) => {
-    const pool = new RepositoryPool(options);
+    const pool = new RepositoryPool(typeof options === "function" ? options(folder) : options);
     try {
       const path = join(folder, "one.fossil");
       await run(pool, await pool.create(path, { admin: "alice", date: DATE }));

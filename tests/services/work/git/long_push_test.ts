@@ -1,0 +1,91 @@
+/** Pushes that take long to store, beside everybody else's writes. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { gitTest, requireSame } from "../../../support/git_pushes.ts";
+import type { Clone } from "../../../support/git_client.ts";
+import type { GitTest } from "../../../support/git_door.ts";
+import { commitFiles } from "../../../support/projects.ts";
+import { until } from "../../../support/until.ts";
+
+const COMMITS = 400;
+
+/** Adds a line of commits, each of which changes a file, to the branch `long`. */
+async function addCommits(clone: Clone, client: GitTest["client"]): Promise<void> {
+  const commits = Array.from({ length: COMMITS }, (_, number) => {
+    const content = `${number}\n`;
+    const parent = number === 0 ? "from refs/heads/trunk^0\n" : "";
+    return `commit refs/heads/long\ncommitter Eve <eve@example.org> ${1_700_000_000 + number} +0000
+data 4\nnext\n${parent}M 100644 inline ${number % 7}.txt\ndata ${content.length}\n${content}\n`;
+  });
+  const stream = new TextEncoder().encode(commits.join(""));
+  await client.git(["fast-import", "--quiet"], clone.folder, stream);
+}
+
+/** Whether a push is being rehearsed. */
+function isRehearsing({ api }: GitTest): boolean {
+  const { folder } = api.services.hosting.repositories.files;
+  const uploads = namesIn(folder).filter((name) => name.startsWith(".upload-"));
+  return uploads.some((upload) => namesIn(join(folder, upload)).includes("rehearsal"));
+}
+
+/** The names in a folder, which may go away. */
+function namesIn(folder: string): string[] {
+  try {
+    return Array.from(Deno.readDirSync(folder), ({ name }) => name);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+gitTest("a long push keeps no other write waiting", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const clone = await test.clone();
+  await addCommits(clone, test.client);
+  const ended: string[] = [];
+  const pushing = clone.run("push", "origin", "long").then((push) => {
+    ended.push("push");
+    return push;
+  });
+  await until(() => isRehearsing(test));
+  await test.answer("POST /api/tickets", { body: { title: "meanwhile" } });
+  ended.push("ticket");
+  const push = await pushing;
+  assert.equal(push.code, 0, push.stderr);
+  assert.deepEqual(ended, ["ticket", "push"]);
+  await requireSame(test, clone, "refs/heads");
+  const { tickets } = await test.answer("GET /api/tickets");
+  assert.equal(tickets.length, 1);
+});
+
+gitTest("commits that come during a long push are kept, and it is stored", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const clone = await test.clone();
+  await addCommits(clone, test.client);
+  const pushing = clone.run("push", "origin", "long");
+  await until(() => isRehearsing(test));
+  await commitFiles(test, { "a.txt": "b\n" });
+  const push = await pushing;
+  assert.equal(push.code, 0, push.stderr);
+  await clone.git("fetch", "--quiet", "origin", "trunk:trunk", "--update-head-ok");
+  await requireSame(test, clone, "refs/heads");
+  assert.equal((await clone.git("show", "trunk:a.txt")).trim(), "b");
+});
+
+gitTest(
+  "a long push to a branch that moves meanwhile is refused, and leaves nothing",
+  async (test) => {
+    await commitFiles(test, { "a.txt": "a\n" });
+    const clone = await test.clone();
+    await addCommits(clone, test.client);
+    const pushing = clone.run("push", "origin", "long:trunk");
+    await until(() => isRehearsing(test));
+    await commitFiles(test, { "a.txt": "b\n" });
+    const { checkins: before } = await test.answer("GET /api/timeline");
+    const push = await pushing;
+    assert.notEqual(push.code, 0);
+    assert.match(push.stderr, /changed meanwhile: fetch first/);
+    assert.deepEqual((await test.answer("GET /api/timeline")).checkins, before);
+    assert.equal(isRehearsing(test), false);
+  },
+);
