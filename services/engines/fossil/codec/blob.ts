@@ -1,4 +1,5 @@
-import { deflateSync, inflateSync } from "node:zlib";
+import { inflateSync } from "node:zlib";
+import { compressedIfWorthwhile } from "../../../kernel/compression.ts";
 import { FossilError } from "../error.ts";
 import { InflateError, inflateKeepsLimit, zlibExtent } from "../../../kernel/zlib_extent.ts";
 
@@ -12,7 +13,7 @@ export function packBlob(content: Uint8Array): Uint8Array {
   if (content.length > MAX_ARTIFACT_BYTES) {
     throw new FossilError("limit", `Artifact of ${content.length} bytes is too large`);
   }
-  const compressed = deflateSync(content);
+  const compressed = compressedIfWorthwhile(content);
   const packed = new Uint8Array(HEADER_BYTES + compressed.length);
   new DataView(packed.buffer).setUint32(0, content.length);
   packed.set(compressed, HEADER_BYTES);

@@ -12,6 +12,7 @@ import {
 } from "../../../git/mod.ts";
 import { MAX_ARTIFACT_BYTES } from "../../codec/mod.ts";
 import { removeDerived } from "../../content/mod.ts";
+import { ComputingTime } from "../../computing_time.ts";
 import { FossilError } from "../../error.ts";
 import type { GitCompanion } from "../door/mod.ts";
 import { checkObject } from "../check.ts";
@@ -100,13 +101,13 @@ class NotShort extends Error {}
  */
 export function unpackShortPush(companion: GitCompanion, pack: SentPack): UnpackedPush | null {
   using draft = new ShortDraft();
-  const end = performance.now() + PATIENCE_MS;
-  const progress = () => {
-    if (performance.now() > end) throw new NotShort();
-  };
   try {
     return companion.reader.read(() => {
       if (!companion.updateIfShort()) return null;
+      const time = new ComputingTime();
+      const progress = () => {
+        if (time.exceeds(PATIENCE_MS)) throw new NotShort();
+      };
       const bounds = { maxBytes: SHORT_BYTES, mostBytes: () => SHORT_BYTES, progress };
       const unpacked = unpackInto(draft, companion, pack, bounds);
       return { draft: draft.pack(), ...unpacked };
