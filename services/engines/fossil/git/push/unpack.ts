@@ -19,7 +19,7 @@ import { checkObject } from "../check.ts";
 import { requireConnected } from "./connected.ts";
 import { type Draft, type DraftObject, FileDraft, keyOf } from "./draft.ts";
 import { NewHistory } from "./history.ts";
-import { AllObjects, contentOf, findKnown, type KnownObject } from "./known.ts";
+import { AllObjects, contentOf, findKnown, type KnownObject, sizeOf } from "./known.ts";
 import { Oddities } from "../oddities.ts";
 import { ShortDraft } from "./short_draft.ts";
 
@@ -361,9 +361,8 @@ class Unpacker {
   }
 
   /** Checks the length of an object of the repository, before it takes memory. */
-  #requireShort({ kind, place }: KnownObject): void {
-    const { store } = this.#companion.reader.repository;
-    if (kind !== "blob" || store.sizeOf(place) <= this.#maxBytes) return;
+  #requireShort(known: KnownObject): void {
+    if (sizeOf(this.#companion, known) <= this.#maxBytes) return;
     throw new FossilError("limit", `An object may have ${this.#maxBytes} bytes`);
   }
 
