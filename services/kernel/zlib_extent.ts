@@ -203,8 +203,11 @@ export function zlibExtent(bytes: Uint8Array, limit: number): ZlibExtent {
   return { length, end };
 }
 
-/** Whether `inflateSync` keeps its limit: Deno 2.4.2 does not. To try costs less than a risky stream. */
-export function inflateKeepsLimit(): boolean {
+/** Whether `inflateSync` keeps its limit: Deno 2.4.2 does not. */
+export const INFLATE_KEEPS_LIMIT: boolean = inflateKeepsLimit();
+
+/** Tries it, which takes 0.3 ms. */
+function inflateKeepsLimit(): boolean {
   try {
     inflateSync(deflateSync(new Uint8Array(64)), { maxOutputLength: 1 });
     return false;

@@ -7,7 +7,6 @@ export {
   listRefs,
   oldCapabilitiesOf,
 } from "./answers.ts";
-export { compressed, compressedDelta } from "./compression.ts";
 export { applyDelta, deltaLengths, DeltaWriter } from "./delta.ts";
 export { GitError } from "./error.ts";
 export {

@@ -5,7 +5,7 @@
  */
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { InflateError, inflateFirst, inflateKeepsLimit } from "../../kernel/zlib_extent.ts";
+import { INFLATE_KEEPS_LIMIT, InflateError, inflateFirst } from "../../kernel/zlib_extent.ts";
 import { GitError } from "./error.ts";
 import { NAME_BYTES, OBJECT_KINDS, type ObjectKind } from "./objects.ts";
 import { PACK_HEADER_BYTES } from "./pack.ts";
@@ -130,7 +130,6 @@ class Window {
   at = 0;
   readonly #source: PackSource;
   readonly #hash = createHash("sha1");
-  readonly #isMeasured = !inflateKeepsLimit();
   #bytes = Buffer.alloc(0);
   /** Where the unread bytes begin. */
   #start = 0;
@@ -159,7 +158,7 @@ class Window {
     for (let count = Math.min(most, size + 1024, WINDOW_BYTES);;) {
       const bytes = this.peek(count);
       try {
-        const first = inflateFirst(bytes, size, this.#isMeasured);
+        const first = inflateFirst(bytes, size, !INFLATE_KEEPS_LIMIT);
         if (first === null) throw new GitError("An object is longer than it declares");
         if (first.content.length !== size) {
           throw new GitError("An object has another size than it declares");

@@ -1,6 +1,7 @@
-import { deflateSync, inflateSync } from "node:zlib";
+import { inflateSync } from "node:zlib";
+import { compressedIfWorthwhile } from "../../../kernel/compression.ts";
 import { FossilError } from "../error.ts";
-import { InflateError, inflateKeepsLimit, zlibExtent } from "../../../kernel/zlib_extent.ts";
+import { INFLATE_KEEPS_LIMIT, InflateError, zlibExtent } from "../../../kernel/zlib_extent.ts";
 
 /** Largest artifact the engine reads or writes, in bytes. */
 export const MAX_ARTIFACT_BYTES = 256 * 1024 * 1024;
@@ -12,7 +13,7 @@ export function packBlob(content: Uint8Array): Uint8Array {
   if (content.length > MAX_ARTIFACT_BYTES) {
     throw new FossilError("limit", `Artifact of ${content.length} bytes is too large`);
   }
-  const compressed = deflateSync(content);
+  const compressed = compressedIfWorthwhile(content);
   const packed = new Uint8Array(HEADER_BYTES + compressed.length);
   new DataView(packed.buffer).setUint32(0, content.length);
   packed.set(compressed, HEADER_BYTES);
@@ -73,7 +74,7 @@ const [MIN_CHUNK_BYTES, MAX_CHUNK_BYTES] = [64, 1024 * 1024];
 function inflate(compressed: Uint8Array, maxBytes: number, maxExcess: number): Uint8Array {
   try {
     const isRisky = compressed.length * MAX_RATIO > maxBytes + maxExcess;
-    if (isRisky && !inflateKeepsLimit() && zlibExtent(compressed, maxBytes).length > maxBytes) {
+    if (isRisky && !INFLATE_KEEPS_LIMIT && zlibExtent(compressed, maxBytes).length > maxBytes) {
       throw new InflateError("Stream is longer than declared");
     }
     // One buffer holds everything, and one more byte to detect the end of the stream.

@@ -24,7 +24,12 @@ function prepare(path: string, { schema, busyTimeoutMs }: DerivedOptions): Datab
   const db = new Database(path, { busyTimeoutMs });
   try {
     db.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;");
-    if (!db.hasTable("meta")) db.exec(`BEGIN IMMEDIATE; ${schema} COMMIT;`);
+    if (!db.hasTable("meta")) {
+      db.exec("BEGIN IMMEDIATE");
+      // Another connection may have been quicker.
+      if (!db.hasTable("meta")) db.exec(schema);
+      db.exec("COMMIT");
+    }
     return db;
   } catch (error) {
     db.close();

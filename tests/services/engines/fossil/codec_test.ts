@@ -107,7 +107,7 @@ Deno.test("packBlob() and unpackBlob() are inverse", () => {
   fc.assert(fc.property(fc.uint8Array({ maxLength: 5000 }), (content) => {
     assert.deepEqual(unpackBlob(packBlob(content)), content);
   }));
-  const empty = [0, 0, 0, 0, 0x78, 0x9c, 3, 0, 0, 0, 0, 1];
+  const empty = [0, 0, 0, 0, 0x78, 1, 1, 0, 0, 0xff, 0xff, 0, 0, 0, 1];
   assert.deepEqual([...packBlob(new Uint8Array(0))], empty);
 });
 

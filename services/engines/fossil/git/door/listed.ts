@@ -1,5 +1,6 @@
 /** Adds to a companion what tags name that is no check-in. */
-import { compressed, GitError, MODE, nameOfObject, parseTree } from "../../../git/mod.ts";
+import { compressed } from "../../../../kernel/compression.ts";
+import { GitError, MODE, nameOfObject, parseTree } from "../../../git/mod.ts";
 import { MAX_TREE_FILES } from "../../artifact/mod.ts";
 import type { Database } from "../../content/mod.ts";
 import type { Repository } from "../../repository.ts";

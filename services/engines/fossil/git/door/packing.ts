@@ -1,11 +1,6 @@
 /** Writes a pack: most of its objects are copied as they are stored. */
-import {
-  compressed,
-  compressedDelta,
-  DeltaWriter,
-  type EntryForm,
-  PackWriter,
-} from "../../../git/mod.ts";
+import { compressed, compressedDelta } from "../../../../kernel/compression.ts";
+import { DeltaWriter, type EntryForm, PackWriter } from "../../../git/mod.ts";
 import { MAX_ARTIFACT_BYTES, readDelta, unpackBlob } from "../../codec/mod.ts";
 import type { Database } from "../../content/mod.ts";
 import { unwrapped } from "../wrapped.ts";

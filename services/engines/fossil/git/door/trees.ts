@@ -2,11 +2,10 @@
 import { Buffer } from "node:buffer";
 import { inflateSync } from "node:zlib";
 import { BoundedMap } from "../../../../kernel/bounded_map.ts";
+import { compressed, compressedDelta } from "../../../../kernel/compression.ts";
 import {
   applyDelta,
   compareEntries,
-  compressed,
-  compressedDelta,
   DeltaWriter,
   formatTree,
   MODE,

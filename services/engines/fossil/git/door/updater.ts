@@ -1,4 +1,5 @@
-import { bytesOfName, compressed, hexOf, MODE, nameOfObject } from "../../../git/mod.ts";
+import { compressed } from "../../../../kernel/compression.ts";
+import { bytesOfName, hexOf, MODE, nameOfObject } from "../../../git/mod.ts";
 import type { FileMode, Manifest } from "../../artifact/mod.ts";
 import { DANGLING, type Database, TAG, walkArtifacts } from "../../content/mod.ts";
 import { filesOf, hiddenDeletions } from "../../crosslink/mod.ts";

@@ -28,6 +28,13 @@ export function findKnown({ db }: GitCompanion, name: Uint8Array): KnownObject |
   return row === undefined ? null : { kind: KINDS[row.kind]!, place: row.place };
 }
 
+/** How many bytes an object of the repository has, about. */
+export function sizeOf({ db, reader }: GitCompanion, { kind, place }: KnownObject): number {
+  if (kind === "blob") return reader.repository.store.sizeOf(place);
+  const table = kind === "commit" ? "revision" : kind;
+  return db.value<number>(`SELECT size FROM ${table} WHERE id=?`, place) ?? 0;
+}
+
 /** The bytes of an object of the repository. */
 export function contentOf(companion: GitCompanion, { kind, place }: KnownObject): Uint8Array {
   const { db, trees, reader: { repository } } = companion;

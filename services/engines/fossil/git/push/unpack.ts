@@ -12,13 +12,14 @@ import {
 } from "../../../git/mod.ts";
 import { MAX_ARTIFACT_BYTES } from "../../codec/mod.ts";
 import { removeDerived } from "../../content/mod.ts";
+import { ComputingTime } from "../../computing_time.ts";
 import { FossilError } from "../../error.ts";
 import type { GitCompanion } from "../door/mod.ts";
 import { checkObject } from "../check.ts";
 import { requireConnected } from "./connected.ts";
 import { type Draft, type DraftObject, FileDraft, keyOf } from "./draft.ts";
 import { NewHistory } from "./history.ts";
-import { AllObjects, contentOf, findKnown, type KnownObject } from "./known.ts";
+import { AllObjects, contentOf, findKnown, type KnownObject, sizeOf } from "./known.ts";
 import { Oddities } from "../oddities.ts";
 import { ShortDraft } from "./short_draft.ts";
 
@@ -100,13 +101,13 @@ class NotShort extends Error {}
  */
 export function unpackShortPush(companion: GitCompanion, pack: SentPack): UnpackedPush | null {
   using draft = new ShortDraft();
-  const end = performance.now() + PATIENCE_MS;
-  const progress = () => {
-    if (performance.now() > end) throw new NotShort();
-  };
   try {
     return companion.reader.read(() => {
       if (!companion.updateIfShort()) return null;
+      const time = new ComputingTime();
+      const progress = () => {
+        if (time.exceeds(PATIENCE_MS)) throw new NotShort();
+      };
       const bounds = { maxBytes: SHORT_BYTES, mostBytes: () => SHORT_BYTES, progress };
       const unpacked = unpackInto(draft, companion, pack, bounds);
       return { draft: draft.pack(), ...unpacked };
@@ -360,9 +361,8 @@ class Unpacker {
   }
 
   /** Checks the length of an object of the repository, before it takes memory. */
-  #requireShort({ kind, place }: KnownObject): void {
-    const { store } = this.#companion.reader.repository;
-    if (kind !== "blob" || store.sizeOf(place) <= this.#maxBytes) return;
+  #requireShort(known: KnownObject): void {
+    if (sizeOf(this.#companion, known) <= this.#maxBytes) return;
     throw new FossilError("limit", `An object may have ${this.#maxBytes} bytes`);
   }
 

@@ -1,18 +1,23 @@
-/** Zlib streams of what a pack has: most of it is short, and the memory to compress it costs most. */
+/** Zlib streams of what is mostly short: the memory to compress it costs most. */
 import { deflateSync } from "node:zlib";
 
 /** For contents of at most so many bytes, little memory is enough. */
 const SHORT_BYTES = 1024;
 const SHORT = { windowBits: 10, memLevel: 3, chunkSize: SHORT_BYTES };
-/** Deltas of at most so many bytes stay as they are: they would gain little. */
+/** So few bytes stay as they are: they would gain little. */
 const SHORTEST_BYTES = 200;
 /** Bytes of a zlib stream around them: its header, a block of RFC 1951, and the checksum. */
 const [HEAD, CHECKSUM_BYTES] = [[0x78, 0x01, 0x01], 4];
 const HEAD_BYTES = HEAD.length + 4;
 
-/** Compresses an object. */
+/** Compresses bytes. */
 export function compressed(content: Uint8Array): Uint8Array {
   return content.length <= SHORT_BYTES ? deflateSync(content, SHORT) : deflateSync(content);
+}
+
+/** The same, but the shortest ones not at all. */
+export function compressedIfWorthwhile(content: Uint8Array): Uint8Array {
+  return content.length <= SHORTEST_BYTES ? stored(content) : compressed(content);
 }
 
 /** Compresses a delta, which others may wait for: quickly, and the shortest ones not at all. */
