@@ -28,12 +28,17 @@ export interface TreeOptions {
  */
 const [ENTRY_BYTES, SHARED_BYTES, NAMED_BYTES] = [200, 50, 40];
 
-/** A listing, with the rows of the check-ins that it names. */
+/** A listing, with the rows of the check-ins that it names, or that an earlier one named. */
 interface Listed {
   readonly rid: number;
   readonly entries: readonly TreeEntry[];
   readonly named: ReadonlySet<number>;
+  /** Most rows in `named`: with more, it is made anew, and has only those that it names. */
+  readonly mostNamed: number;
 }
+
+/** Rows of earlier listings that one may have, beside as many as it had when it was made anew. */
+const MORE_NAMED = 100;
 
 /**
  * A folder at a check-in, in byte order of the names.
@@ -81,14 +86,17 @@ function list(reader: Reader, rid: number, wanted: Wanted): Listed {
     throw new FossilError("missing", `There is no folder "${wanted.path}"`);
   }
   const named = new Set<number>();
-  return { rid, entries: entriesOf(reader, rid, files, wanted, named), named };
+  const entries = entriesOf(reader, rid, files, wanted, named);
+  return { rid, entries, named, mostNamed: 2 * named.size + MORE_NAMED };
 }
 
 /**
  * A listing made from that of an earlier check-in, and from the files that changed since; null if
- * many did, or nothing is left.
+ * many did, nothing is left, or it would have too many rows of earlier ones.
  */
 function listChanged(reader: Reader, before: Listed, rid: number, wanted: Wanted): Listed | null {
+  const { mostNamed } = before;
+  if (before.named.size > mostNamed) return null;
   const { path, recursive, withoutLastCheckin } = wanted;
   const prefix = path === "" ? "" : `${path}/`;
   const changed = changedFiles(reader, before.rid, rid)?.filter((name) => name.startsWith(prefix));
@@ -125,7 +133,7 @@ function listChanged(reader: Reader, before: Listed, rid: number, wanted: Wanted
     if (entry !== undefined) entries.push(entry);
   }
   for (; next < before.entries.length; next++) entries.push(before.entries[next]!);
-  return entries.length === 0 && path !== "" ? null : { rid, entries, named };
+  return entries.length === 0 && path !== "" ? null : { rid, entries, named, mostNamed };
 }
 
 /** What sorts an entry among others: where its files stand in the byte order of their paths. */
