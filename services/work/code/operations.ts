@@ -75,6 +75,7 @@ export const listTags = operation({
     name: "list_tags",
     about: "Lists the tags of check-ins, newest first. For versions with notes and files, use " +
       "list_releases.",
+    takes: {},
     list: { field: "tags", noun: "tags", limit: 100 },
   },
   summary: "All tags, newest first",
