@@ -60,8 +60,9 @@ export interface Life {
  * Lets the real program serve a small team for so many hours, by default each in five seconds.
  *
  * Measured are, after a full collection of each thread: what the threads of the main process hold,
- * the memory (PSS) of it and of the processes that it has started, and its open files; and the processor time of a request of each
- * kind. Time on the clock would tell how busy the machine is.
+ * the memory of it and of the processes that it has started, without the program's file; its open
+ * files; and the processor time of a request of each kind. Time on the clock would tell how busy the
+ * machine is.
  *
  * @param hours at least three
  * @returns how the second tenth and the last one differ
@@ -107,9 +108,9 @@ async function measure(
   for (const [name, values] of await costs.measure()) sample.set(name, { unit: "µs", values });
   const held = await isolates.collect();
   const live = [...held.values()].reduce((sum, bytes) => sum + bytes, 0);
-  const { proportionalBytes } = await familyMemory([program.pid]);
+  const { anonymousBytes } = await familyMemory([program.pid]);
   sample.set("live memory", { unit: "B", values: [live] });
-  sample.set("memory of all processes", { unit: "B", values: [proportionalBytes] });
+  sample.set("memory of all processes", { unit: "B", values: [anonymousBytes] });
   sample.set("files", { unit: "", values: [await countOpenFiles(program)] });
   return sample;
 }
