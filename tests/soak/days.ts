@@ -43,6 +43,8 @@ export interface Trend {
 
 /** Options of {@linkcode live}. */
 export interface LifeOptions {
+  /** How often the team does its work before the first hour; by default never. */
+  readonly before?: number;
   /** How long an hour takes at least, in milliseconds; in each, the team does its work once or more. */
   readonly hourMs?: number;
   /** Called after each hour of the second tenth and of the last one. */
@@ -68,7 +70,7 @@ export interface Life {
  * @returns how the second tenth and the last one differ
  */
 export async function live(hours: number, options: LifeOptions = {}): Promise<Life> {
-  const { hourMs = HOUR, onHour = () => {} } = options;
+  const { before = 0, hourMs = HOUR, onHour = () => {} } = options;
   const inspector = freePort();
   await using program = await startProgram({
     environment: ENVIRONMENT,
@@ -79,6 +81,7 @@ export async function live(hours: number, options: LifeOptions = {}): Promise<Li
   using team = await Hours.begin(program, tokens);
   const costs = new Costs(program, team.cookie);
   using isolates = await Isolates.connect(inspector);
+  for (let round = 0; round < before; round++) await team.next();
   const tenth = Math.max(1, Math.floor(hours / 10));
   const first: Sample[] = [];
   const last: Sample[] = [];
