@@ -1,7 +1,9 @@
 /** The numbers of tickets. */
 import assert from "node:assert/strict";
 import { type TestProject, withProject } from "../../support/projects.ts";
-import { BY_OPERATOR } from "../../support/services.ts";
+import { BY_OPERATOR, openServices } from "../../support/services.ts";
+import { withFolder } from "../../support/temporary.ts";
+import { statement } from "../../../services/engines/database/mod.ts";
 import type { Project } from "../../../services/work/projects/mod.ts";
 
 /** Files tickets one after the other; returns their ids. */
@@ -115,6 +117,39 @@ Deno.test("a repository that comes whole has numbers in the order in which its t
     await repositories.catchUp(copy);
     assert.equal((await tickets.resolve(copy, "3")).title, "Zeroth");
     assert.equal((await tickets.resolve(copy, "1")).title, "First");
+  }));
+
+Deno.test("a server whose tickets have no numbers yet gives them at its start", () =>
+  withFolder(async (folder) => {
+    const request = { slug: "demo", name: "Demo", description: "", visibility: "private" } as const;
+    const actor = { kind: "operator", key: "operator", name: "operator" } as const;
+    const writer = { caller: BY_OPERATOR, actor, generation: undefined };
+    const made: string[] = [];
+    {
+      const services = await openServices(folder);
+      try {
+        const { projects, tickets } = services.hosting;
+        const { project } = await projects.create(request, BY_OPERATOR);
+        for (const title of ["One", "Two"]) {
+          made.push((await tickets.create(project, { title, comment: "" }, writer)).uuid);
+        }
+        const { database } = services;
+        const removal = statement(database.tables.deleteFrom("ticket_numbers"));
+        await database.commit({ statements: [removal] });
+      } finally {
+        await services.close();
+      }
+    }
+    const services = await openServices(folder);
+    try {
+      const { projects, repositories, tickets } = services.hosting;
+      const { project } = projects.find("demo")!;
+      await repositories.catchUp(project);
+      const found = await Promise.all(["1", "2"].map((number) => tickets.resolve(project, number)));
+      assert.deepEqual(found.map(({ uuid }) => uuid), made);
+    } finally {
+      await services.close();
+    }
   }));
 
 Deno.test("#12 in a text is a link to the ticket", () =>
