@@ -107,12 +107,8 @@ const getTicket = tool({
   },
   advice: { notFound: "list_tickets and search_code find tickets" },
   async run({ uuid, start_line, limit, offset }, project) {
-    const { comments, body, body_html: _, fields, claim, strikes, number, ...ticket } =
-      await project
-        .invoke(
-          tickets.getTicket,
-          { uuid },
-        );
+    const found = await project.invoke(tickets.getTicket, { uuid });
+    const { comments, body, body_html: _, fields, claim, strikes, number, ...ticket } = found;
     const part = linePart(body, { field: "body", start_line });
     const known = new Set<string>(["", body, ...Object.values(ticket)]);
     const others = Object.entries(fields).filter(([, value]) => !known.has(value));
