@@ -39,6 +39,7 @@ const listSchema = z.object({
 
 const create = specialRoute("POST /v1/llm/anthropic/v1/messages", {
   summary: "Have a model answer, for clients of Anthropic's Messages API",
+  description: "The token may also be in the header `x-api-key`.",
   request: {
     headers: clientHeaders,
     body: jsonRequest(messagesRequestSchema, { ...EXAMPLE, max_tokens: 100 }),

@@ -191,7 +191,7 @@ export class Gateway {
    * estimate. Nothing is charged for it.
    *
    * @param signal aborts when the caller no longer waits
-   * @throws as {@linkcode complete}, but for what concerns budgets
+   * @throws like {@linkcode complete}, but for budgets
    */
   async countTokens(
     request: ModelRequest,

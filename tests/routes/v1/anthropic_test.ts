@@ -175,7 +175,7 @@ Deno.test("errors of Anthropic's API pass with status and form, without the key"
 Deno.test("an error in a stream passes too, and one that breaks off ends with an error", async () => {
   const overloaded = written({
     type: "error",
-    ...{ error: { type: "overloaded_error", message: "Overloaded" } },
+    error: { type: "overloaded_error", message: "Overloaded" },
   });
   let events: readonly string[] = [];
   await withAnthropic(() => streamed(events), async (api) => {
