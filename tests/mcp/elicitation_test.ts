@@ -6,6 +6,7 @@ import { serveStdio } from "../../mcp/stdio/mod.ts";
 import { showsForms } from "../../mcp/user_forms.ts";
 import { type TestApi, withApi } from "../support/scenarios.ts";
 import { BY_OPERATOR } from "../support/services.ts";
+import { FORGETFUL } from "../support/stdio.ts";
 import { until } from "../support/until.ts";
 
 type Handle = (request: Request) => Promise<Response>;
@@ -153,6 +154,7 @@ Deno.test("muster mcp shows the form to users of clients of earlier revisions", 
     const send = (message: object) =>
       writer.write(new TextEncoder().encode(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`));
     const serving = serveStdio({
+      ...FORGETFUL,
       input: input.readable,
       write: (line) => Promise.resolve(void lines.push(line)),
       deliver: ({ headers, body, signal }) =>

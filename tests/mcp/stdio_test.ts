@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { serveStdio } from "../../mcp/stdio/mod.ts";
 import { TOOLS_MARK } from "../../mcp/tools_mark.ts";
+import { FORGETFUL } from "../support/stdio.ts";
 
 const CHANGED = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
 
@@ -51,6 +52,7 @@ Deno.test("a client that calls nothing is told when its tools have changed", asy
     mark = "two";
   };
   await serveStdio({
+    ...FORGETFUL,
     input: client.input(),
     write: client.write,
     deliver: ({ headers, body }) => {
@@ -69,6 +71,7 @@ Deno.test("a client of the oldest revision gets what the contract fixes, and no 
   let asked = 0;
   client.onLine = () => client.end();
   await serveStdio({
+    ...FORGETFUL,
     input: client.input(),
     write: client.write,
     deliver: ({ body }) => Promise.resolve(answer(body, "2024-11-05", String(asked++))),
@@ -93,6 +96,7 @@ Deno.test("cancelled calls make room for the next ones, however many wait", asyn
   const lines: string[] = [];
   let [running, most] = [0, 0];
   await serveStdio({
+    ...FORGETFUL,
     input: ReadableStream.from(
       messages.map((message) => new TextEncoder().encode(`${JSON.stringify(message)}\n`)),
     ),
