@@ -3,12 +3,7 @@ import type { Scheduler } from "../services/kernel/scheduler.ts";
 import { isRecord, type RequestId, RPC_ERROR, rpcError } from "./json_rpc.ts";
 import type { Library } from "./library.ts";
 import { faultOfParams } from "./parameters.ts";
-import {
-  MAX_SHOWN_NAME,
-  Results,
-  type ResultServices,
-  type Session,
-} from "./results.ts";
+import { MAX_SHOWN_NAME, Results, type ResultServices, type Session } from "./results.ts";
 import {
   agreedRevision,
   INITIALIZED_REVISIONS,
