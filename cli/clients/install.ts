@@ -1,6 +1,7 @@
 /** `muster mcp install` and `muster mcp uninstall`. */
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { ApiClient } from "../client.ts";
 import { readEndpoints } from "../endpoints.ts";
 import type { CommandOptions } from "../options.ts";
@@ -287,8 +288,6 @@ function tellOfToken({ clientName, agent }: Installation): void {
 
 /** How a client starts muster. */
 
-const ROOT = join(import.meta.dirname ?? ".", "..", "..");
-
 /**
  * The words that run this muster: the executable, or Deno with the tree. A project's file is read on
  * other machines, so there it is just the name.
@@ -296,9 +295,10 @@ const ROOT = join(import.meta.dirname ?? ".", "..", "..");
 function musterWords(isShared: boolean): readonly [string, ...string[]] {
   if (isShared) return ["muster"];
   if (Deno.build.standalone) return [Deno.execPath()];
-  const config = `--config=${join(ROOT, "deno.json")}`;
+  const main = fileURLToPath(Deno.mainModule);
+  const config = `--config=${join(dirname(main), "deno.json")}`;
   const deno = denoWords(Deno.execPath());
-  return [...deno, "run", "--quiet", config, "--permission-set", join(ROOT, "main.ts")];
+  return [...deno, "run", "--quiet", config, "--permission-set", main];
 }
 
 /**
