@@ -10,6 +10,7 @@ import {
   setTable,
   valueAt,
 } from "./config_text.ts";
+import { addToLists, ASKED_TOOLS, type ListEntries, removeFromLists } from "./permissions.ts";
 
 export const CLIENT_NAMES = Object.freeze(["claude", "codex", "gemini", "cursor", "vscode"]);
 
@@ -36,6 +37,7 @@ export interface Client {
   readonly add: (name: string, launch: Launch) => (text: string) => string;
   readonly remove: (name: string) => (text: string) => string;
   readonly hooks: ClientHooks | null;
+  readonly permissions: ClientPermissions | null;
 }
 
 /** The hooks of a client. */
@@ -47,7 +49,15 @@ interface ClientHooks {
   readonly timeout: number;
 }
 
-/** Claude Code: https://code.claude.com/docs/en/mcp and /hooks */
+/** How a client is told to use an entry's tools without asking, but for {@link ASKED_TOOLS}. */
+interface ClientPermissions {
+  readonly file: (scope: Scope, surroundings: Surroundings) => string;
+  readonly allow: (name: string) => (text: string) => string;
+  /** What the removal of the entry leaves behind. */
+  readonly withdraw: (name: string) => (text: string) => string;
+}
+
+/** Claude Code: https://code.claude.com/docs/en/mcp, /hooks and /permissions */
 const CLAUDE: Client = {
   title: "Claude Code",
   file: (scope, { home, folder, environment }) =>
@@ -61,12 +71,14 @@ const CLAUDE: Client = {
     reference: (variable) => `\${${variable}}`,
   }),
   hooks: {
-    file: (scope, { home, folder, environment }) =>
-      scope === "project"
-        ? join(folder, ".claude", "settings.json")
-        : join(environment["CLAUDE_CONFIG_DIR"] ?? join(home, ".claude"), "settings.json"),
+    file: claudeSettings,
     events: ["SessionStart", "UserPromptSubmit", "PostToolUse", "Stop"],
     timeout: 5,
+  },
+  permissions: {
+    file: claudeSettings,
+    allow: (name) => addToLists(claudeRules(name)),
+    withdraw: (name) => removeFromLists(claudeRules(name)),
   },
 };
 
@@ -82,6 +94,7 @@ const CODEX: Client = {
     events: ["SessionStart", "UserPromptSubmit", "PostToolUse", "Stop"],
     timeout: 5,
   },
+  permissions: null,
 };
 
 /** Gemini CLI: https://geminicli.com/docs/tools/mcp-server and /docs/hooks/reference */
@@ -94,6 +107,7 @@ const GEMINI: Client = {
     events: ["SessionStart", "BeforeAgent", "AfterTool", "AfterAgent"],
     timeout: 5000,
   },
+  permissions: null,
 };
 
 /** Cursor: https://cursor.com/docs/mcp */
@@ -107,6 +121,7 @@ const CURSOR: Client = {
     reference: (variable) => `\${env:${variable}}`,
   }),
   hooks: null,
+  permissions: null,
 };
 
 /** Visual Studio Code: https://code.visualstudio.com/docs/copilot/reference/mcp-configuration */
@@ -129,6 +144,7 @@ const VSCODE: Client = {
     },
   }),
   hooks: null,
+  permissions: null,
 };
 
 const CLIENTS = { claude: CLAUDE, codex: CODEX, gemini: GEMINI, cursor: CURSOR, vscode: VSCODE };
@@ -147,6 +163,21 @@ function inJson(form: JsonForm): Pick<Client, "show" | "add" | "remove"> {
     add: (name, launch) => addJsonEntry(form, name, launch),
     remove: (name) => removeJsonEntry(form, name),
   };
+}
+
+function claudeSettings(scope: Scope, { home, folder, environment }: Surroundings): string {
+  return scope === "project"
+    ? join(folder, ".claude", "settings.json")
+    : join(environment["CLAUDE_CONFIG_DIR"] ?? join(home, ".claude"), "settings.json");
+}
+
+/** The rules for an entry. A rule that asks wins over one that allows, however exact they are. */
+function claudeRules(name: string): readonly ListEntries[] {
+  const server = `mcp__${name.replaceAll(/[^\w-]/g, "_")}`;
+  return [
+    { path: ["permissions", "allow"], entries: [server] },
+    { path: ["permissions", "ask"], entries: ASKED_TOOLS.map((tool) => `${server}__${tool}`) },
+  ];
 }
 
 function codexFolder(scope: Scope, { home, folder, environment }: Surroundings): string {

@@ -40,6 +40,7 @@ interface InstallOptions extends EditOptions {
   readonly http?: boolean;
   readonly mcpUrl?: string;
   readonly hooks?: boolean;
+  readonly allow?: boolean;
   readonly print?: boolean;
 }
 
@@ -56,7 +57,7 @@ interface Installation {
   readonly agent: { readonly nick: string; readonly tokenPath: string } | null;
 }
 
-/** `muster mcp install`: writes a client's entry for muster, and its hooks. */
+/** `muster mcp install`: writes a client's entry for muster, its permissions and its hooks. */
 export async function install(clientName: string, options: InstallOptions): Promise<void> {
   const installation = await installationOf(clientName, options);
   const { client, scope, surroundings, launch } = installation;
@@ -66,7 +67,9 @@ export async function install(clientName: string, options: InstallOptions): Prom
     return print(client.show(options.name, launch));
   }
   const edits = [{ path: file, mode: MODES[scope], apply: client.add(options.name, launch) }];
-  if (wantsHooks(installation, options)) edits.push(hookEdit(installation));
+  if (options.allow === true) edits.push(permissionEdit(installation, options));
+  const hasHooks = wantsHooks(installation, options);
+  if (hasHooks) edits.push(hookEdit(installation));
   const given = options.tokenStdin === true ? await readPassword() : null;
   const changes = await show(edits);
   if (changes.length > 0) confirm(options, "Write this?");
@@ -79,14 +82,14 @@ export async function install(clientName: string, options: InstallOptions): Prom
         ? `${client.title} already has this entry`
         : `${client.title} finds muster when it starts again`,
     );
-    if (edits.length > 1 && clientName === "codex") {
+    if (hasHooks && clientName === "codex") {
       print("Codex runs new hooks only after you have looked at them with its command /hooks");
     }
     if (installation.agent === null || launch.kind === "http") tellOfToken(installation);
   });
 }
 
-/** `muster mcp uninstall`: removes the entry and the hooks. */
+/** `muster mcp uninstall`: removes the entry, its permissions and the hooks. */
 export async function uninstall(clientName: string, options: EditOptions): Promise<void> {
   const client = clientOf(clientName);
   const scope = scopeOf(options);
@@ -95,6 +98,10 @@ export async function uninstall(clientName: string, options: EditOptions): Promi
   const edits: FileEdit[] = [
     { path: client.file(scope, surroundings), mode, apply: client.remove(options.name) },
   ];
+  if (client.permissions !== null) {
+    const path = client.permissions.file(scope, surroundings);
+    edits.push({ path, mode, apply: client.permissions.withdraw(options.name) });
+  }
   if (client.hooks !== null) {
     const path = client.hooks.file(scope, surroundings);
     edits.push({ path, mode, apply: removeHooks(markOf(clientName)) });
@@ -190,6 +197,18 @@ function wantsHooks({ client, clientName }: Installation, options: InstallOption
     return false;
   }
   return ask(`Show new messages to the agent while it works, with hooks of ${client.title}?`);
+}
+
+function permissionEdit(
+  { client, scope, surroundings }: Installation,
+  { name }: InstallOptions,
+): FileEdit {
+  const { permissions, title } = client;
+  if (permissions === null) {
+    throw new CommandFailed(`muster knows no permissions of ${title}: leave out --allow`, 2);
+  }
+  const path = permissions.file(scope, surroundings);
+  return { path, mode: MODES[scope], apply: permissions.allow(name) };
 }
 
 function hookEdit({ client, clientName, scope, surroundings, url, agent }: Installation): FileEdit {

@@ -68,6 +68,42 @@ async function writesEntryAndHooks(program: Program): Promise<void> {
   assert.deepEqual([read(path)["mcpServers"], read(settings)["hooks"]], [{}, undefined]);
 }
 
+async function allowsTheTools(program: Program): Promise<void> {
+  // https://code.claude.com/docs/en/permissions
+  const settings = join(homeOf(program), "claude", "settings.json");
+  const before = '{\n  // mine\n  "permissions": { "allow": ["Read"], "deny": ["WebFetch"] }\n}\n';
+  Deno.mkdirSync(dirname(settings), { recursive: true });
+  Deno.writeTextFileSync(settings, before);
+  const install = ["mcp", "install", "claude", "--agent", "scout", "--allow", "--yes"];
+  await atHome(program, ...install);
+  const text = Deno.readTextFileSync(settings);
+  assert.match(text, /^\{\n {2}\/\/ mine$/m);
+  assert.deepEqual(JSON.parse(text.replace("// mine", ""))["permissions"], {
+    allow: ["Read", "mcp__muster"],
+    deny: ["WebFetch"],
+    ask: [
+      "mcp__muster__register_agent",
+      "mcp__muster__answer_question",
+      "mcp__muster__abandon_workspace",
+      "mcp__muster__close_review",
+    ],
+  });
+  assert.match(await atHome(program, ...install), /already has this entry/);
+  await atHome(program, "mcp", "uninstall", "claude", "--yes");
+  const { permissions } = JSON.parse(Deno.readTextFileSync(settings).replace("// mine", ""));
+  assert.deepEqual(permissions, { allow: ["Read"], deny: ["WebFetch"] });
+
+  Deno.removeSync(settings);
+  await atHome(program, ...install);
+  await atHome(program, "mcp", "uninstall", "claude", "--yes");
+  assert.deepEqual(read(settings), {});
+
+  const args = ["mcp", "install", "cursor", "--agent", "scout", "--allow", "--yes"];
+  const refused = await runAtHome(program, args);
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /knows no permissions of Cursor: leave out --allow/);
+}
+
 async function namesNobody(program: Program): Promise<void> {
   const path = join(program.folder, ".codex", "config.toml");
   await atHome(program, "mcp", "install", "codex", "--project", "--http", "--yes");
@@ -182,6 +218,7 @@ const STEPS = [
     "a client gets an entry and hooks, once, with a token that no file of it contains",
     writesEntryAndHooks,
   ],
+  ["with --allow a client asks for few tools, and uninstall takes that back", allowsTheTools],
   ["what else is in a file stays, and a copy of it is kept beside it", keepsTheRest],
   ["a file config.yaml of another program does no harm", ignoresForeignConfiguration],
   [
