@@ -94,7 +94,12 @@ const CODEX: Client = {
     events: ["SessionStart", "UserPromptSubmit", "PostToolUse", "Stop"],
     timeout: 5,
   },
-  permissions: null,
+  permissions: {
+    file: (scope, surroundings) => join(codexFolder(scope, surroundings), "config.toml"),
+    allow: allowInCodex,
+    // They are in the table of the entry.
+    withdraw: () => (text) => text,
+  },
 };
 
 /** Gemini CLI: https://geminicli.com/docs/tools/mcp-server and /docs/hooks/reference */
@@ -275,6 +280,23 @@ function addCodexEntry(name: string, launch: Launch) {
       ...rest,
       ...Object.fromEntries(others),
       ...isObject(env) ? { env: { ...Object.fromEntries(kept), ...env } } : {},
+    } as TomlTable);
+  };
+}
+
+/** Sets the approvals of an entry: of all its tools, and of those that a person approves. */
+function allowInCodex(name: string) {
+  return (text: string): string => {
+    const entry = readTable(text, [PARENT, name]) ?? {};
+    const tools = isObject(entry["tools"]) ? entry["tools"] : {};
+    const asked = ASKED_TOOLS.map((tool) => {
+      const older = tools[tool];
+      return [tool, { ...isObject(older) ? older : {}, approval_mode: "prompt" }];
+    });
+    return setTable(text, [PARENT, name], {
+      ...entry,
+      default_tools_approval_mode: "approve",
+      tools: { ...tools, ...Object.fromEntries(asked) },
     } as TomlTable);
   };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { denoWords } from "../../cli/clients/install.ts";
+import { ASKED_TOOLS } from "../../cli/clients/permissions.ts";
 import { atHome, homeOf, runAtHome, tokenFileOf } from "../support/agent_clients.ts";
 import { call } from "../support/api.ts";
 import { musterWords, type Program, startProgram } from "../support/program.ts";
@@ -97,6 +98,25 @@ async function allowsTheTools(program: Program): Promise<void> {
   await atHome(program, ...install);
   await atHome(program, "mcp", "uninstall", "claude", "--yes");
   assert.deepEqual(read(settings), {});
+
+  // https://developers.openai.com/codex/config-reference
+  const codex = userFile(program, "codex");
+  Deno.mkdirSync(dirname(codex), { recursive: true });
+  Deno.writeTextFileSync(codex, '# mine\nmodel = "x"\n');
+  const withCodex = install.map((word) => word === "claude" ? "codex" : word);
+  await atHome(program, ...withCodex);
+  const written = Deno.readTextFileSync(codex);
+  assert.match(written, /^# mine\nmodel = "x"\n\n\[mcp_servers\.muster\]\n/);
+  assert.match(written, /^default_tools_approval_mode = "approve"$/m);
+  const prompts = written.matchAll(
+    /^\[mcp_servers\.muster\.tools\.(\w+)\]\napproval_mode = "prompt"$/gm,
+  );
+  assert.deepEqual(Array.from(prompts, ([, tool]) => tool), ASKED_TOOLS);
+  assert.match(await atHome(program, ...withCodex), /already has this entry/);
+  await atHome(program, ...withCodex.filter((word) => word !== "--allow"));
+  assert.equal(Deno.readTextFileSync(codex), written);
+  await atHome(program, "mcp", "uninstall", "codex", "--yes");
+  assert.equal(Deno.readTextFileSync(codex), '# mine\nmodel = "x"\n');
 
   const args = ["mcp", "install", "cursor", "--agent", "scout", "--allow", "--yes"];
   const refused = await runAtHome(program, args);
