@@ -12,7 +12,14 @@ import {
 } from "./config_text.ts";
 import { addToLists, ASKED_TOOLS, type ListEntries, removeFromLists } from "./permissions.ts";
 
-export const CLIENT_NAMES = Object.freeze(["claude", "codex", "gemini", "cursor", "vscode"]);
+export const CLIENT_NAMES = Object.freeze([
+  "claude",
+  "codex",
+  "gemini",
+  "cursor",
+  "vscode",
+  "qwen",
+]);
 
 /** One person on this machine, or everybody who works in a project's folder. */
 export type Scope = "user" | "project";
@@ -77,8 +84,8 @@ const CLAUDE: Client = {
   },
   permissions: {
     file: claudeSettings,
-    allow: (name) => addToLists(claudeRules(name)),
-    withdraw: (name) => removeFromLists(claudeRules(name)),
+    allow: (name) => addToLists(permissionRules(name)),
+    withdraw: (name) => removeFromLists(permissionRules(name)),
   },
 };
 
@@ -152,7 +159,31 @@ const VSCODE: Client = {
   permissions: null,
 };
 
-const CLIENTS = { claude: CLAUDE, codex: CODEX, gemini: GEMINI, cursor: CURSOR, vscode: VSCODE };
+/** Qwen Code: https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp and /configuration/settings */
+const QWEN: Client = {
+  title: "Qwen Code",
+  file: qwenSettings,
+  ...inJson({
+    parent: "mcpServers",
+    url: "httpUrl",
+    reference: (variable) => `\${${variable}}`,
+  }),
+  hooks: null,
+  permissions: {
+    file: qwenSettings,
+    allow: (name) => addToLists(permissionRules(name)),
+    withdraw: (name) => removeFromLists(permissionRules(name)),
+  },
+};
+
+const CLIENTS = {
+  claude: CLAUDE,
+  codex: CODEX,
+  gemini: GEMINI,
+  cursor: CURSOR,
+  vscode: VSCODE,
+  qwen: QWEN,
+};
 
 /** The client of this name, one of {@link CLIENT_NAMES}. */
 export function clientOf(name: string): Client {
@@ -176,8 +207,11 @@ function claudeSettings(scope: Scope, { home, folder, environment }: Surrounding
     : join(environment["CLAUDE_CONFIG_DIR"] ?? join(home, ".claude"), "settings.json");
 }
 
-/** The rules for an entry. A rule that asks wins over one that allows, however exact they are. */
-function claudeRules(name: string): readonly ListEntries[] {
+/**
+ * The rules of Claude Code and Qwen Code for an entry. A rule that asks wins over one that allows,
+ * however exact they are.
+ */
+function permissionRules(name: string): readonly ListEntries[] {
   const server = `mcp__${name.replaceAll(/[^\w-]/g, "_")}`;
   return [
     { path: ["permissions", "allow"], entries: [server] },
@@ -188,6 +222,10 @@ function claudeRules(name: string): readonly ListEntries[] {
 function codexFolder(scope: Scope, { home, folder, environment }: Surroundings): string {
   if (scope === "project") return join(folder, ".codex");
   return environment["CODEX_HOME"] ?? join(home, ".codex");
+}
+
+function qwenSettings(scope: Scope, { home, folder }: Surroundings): string {
+  return join(scope === "project" ? folder : home, ".qwen", "settings.json");
 }
 
 function geminiFile(scope: Scope, { home, folder }: Surroundings): string {
@@ -314,6 +352,8 @@ interface JsonForm {
   readonly parent: string;
   /** The value of `type` for a program; absent if the client writes none. */
   readonly stdio?: string;
+  /** The key of a URL; `url` if absent. */
+  readonly url?: string;
   /** The value of `type` for a URL; absent if the client writes none. */
   readonly http?: string;
   readonly reference: Reference;
@@ -328,7 +368,8 @@ const OWN_KEYS = ["type", "command", "args", "env", "url", "httpUrl", "headers",
 function jsonEntry(form: JsonForm, launch: Launch): JsonObject {
   if (launch.kind === "http") {
     const headers = { Authorization: `Bearer ${form.reference(TOKEN_VARIABLE)}` };
-    return { ...form.http === undefined ? {} : { type: form.http }, url: launch.url, headers };
+    const type = form.http === undefined ? {} : { type: form.http };
+    return { ...type, [form.url ?? "url"]: launch.url, headers };
   }
   return {
     ...form.stdio === undefined ? {} : { type: form.stdio },

@@ -2,7 +2,10 @@
 import { type Command, lazy, type Option } from "../command_line/mod.ts";
 import { URL_OPTION } from "../options.ts";
 
-const CLIENT = { usage: "<client>", choices: ["claude", "codex", "gemini", "cursor", "vscode"] };
+const CLIENT = {
+  usage: "<client>",
+  choices: ["claude", "codex", "gemini", "cursor", "vscode", "qwen"],
+};
 
 const NAME_OPTION: Option = {
   flags: "--name <name>",

@@ -7,6 +7,7 @@ import {
   type Surroundings,
 } from "../../../cli/clients/definitions.ts";
 import { parseJson } from "../../../cli/clients/config_text.ts";
+import { ASKED_TOOLS } from "../../../cli/clients/permissions.ts";
 
 const MCP = "http://127.0.0.1:8081/mcp";
 
@@ -36,6 +37,7 @@ function stdioEntry(client: string): unknown {
     case "codex":
       return { mcp_servers: { muster: run } };
     case "gemini":
+    case "qwen":
       return { mcpServers: { muster: run } };
     case "vscode":
       return { servers: { muster: typed } };
@@ -99,6 +101,22 @@ const SHARED: Readonly<Record<string, (mcp: string) => readonly unknown[]>> = {
       },
     },
   ],
+  qwen: (mcp) => [
+    {
+      mcpServers: {
+        muster: { httpUrl: mcp, headers: { Authorization: "Bearer ${MUSTER_TOKEN}" } },
+      },
+    },
+    {
+      mcpServers: {
+        muster: {
+          command: "muster",
+          args: ["mcp"],
+          env: { MUSTER_URL: mcp, MUSTER_TOKEN: "${MUSTER_TOKEN}" },
+        },
+      },
+    },
+  ],
   cursor: (mcp) => [
     {
       mcpServers: {
@@ -144,13 +162,14 @@ const SHARED: Readonly<Record<string, (mcp: string) => readonly unknown[]>> = {
 /**
  * The documented files: https://code.claude.com/docs/en/mcp,
  * https://developers.openai.com/codex/config-reference, https://geminicli.com/docs/tools/mcp-server,
- * https://cursor.com/docs/mcp, https://code.visualstudio.com/docs/copilot/reference/mcp-configuration
+ * https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp, https://cursor.com/docs/mcp, https://code.visualstudio.com/docs/copilot/reference/mcp-configuration
  */
 const FILES: Readonly<Record<string, readonly [user: string, project: string]>> = {
   claude: ["/home/ann/.claude.json", "/work/.mcp.json"],
   codex: ["/home/ann/.codex/config.toml", "/work/.codex/config.toml"],
   gemini: ["/home/ann/.gemini/settings.json", "/work/.gemini/settings.json"],
   cursor: ["/home/ann/.cursor/mcp.json", "/work/.cursor/mcp.json"],
+  qwen: ["/home/ann/.qwen/settings.json", "/work/.qwen/settings.json"],
   vscode: ["/home/ann/.config/Code/User/mcp.json", "/work/.vscode/mcp.json"],
 };
 
@@ -179,6 +198,28 @@ for (const client of CLIENT_NAMES) {
     assert.equal(remove("muster")("").trim(), "");
   });
 }
+
+Deno.test("clients with lists of permissions are allowed the server, and asked for four tools", () => {
+  const files = {
+    claude: ["/home/ann/.claude/settings.json", "/work/.claude/settings.json"],
+    qwen: ["/home/ann/.qwen/settings.json", "/work/.qwen/settings.json"],
+  };
+  for (const [client, expected] of Object.entries(files)) {
+    const { permissions } = clientOf(client);
+    assert.ok(permissions !== null);
+    const { file, allow, withdraw } = permissions;
+    assert.deepEqual([file("user", HERE), file("project", HERE)], expected);
+    const text = allow("my server")("");
+    assert.deepEqual(parseJson(text), {
+      permissions: {
+        allow: ["mcp__my_server"],
+        ask: ASKED_TOOLS.map((tool) => `mcp__my_server__${tool}`),
+      },
+    });
+    assert.equal(allow("my server")(text), text);
+    assert.deepEqual(parseJson(withdraw("my server")(text)), {});
+  }
+});
 
 Deno.test("folders that the clients' own variables name are used", () => {
   const environment = { CLAUDE_CONFIG_DIR: "/c", CODEX_HOME: "/x", XDG_CONFIG_HOME: "/g" };
