@@ -72,15 +72,18 @@ export interface FamilyMemory {
   readonly residentBytes: number;
   /** The same, where memory that processes share counts once, divided among them (PSS). */
   readonly proportionalBytes: number;
+  /** The part of that which is in no file: pages of the program depend on who else runs it. */
+  readonly anonymousBytes: number;
 }
 
 /** Reads the memory of processes, and of all that they have started, from /proc (Linux). */
 export async function familyMemory(pids: readonly number[]): Promise<FamilyMemory> {
   const text = await readOfFamily(pids, "smaps_rollup");
-  const sum = (key: "Rss" | "Pss") =>
+  const sum = (key: "Rss" | "Pss" | "Pss_Anon") =>
     text.matchAll(new RegExp(`^${key}:\\s+(\\d+) kB$`, "gm"))
       .reduce((total, [, kilobytes]) => total + Number(kilobytes) * 1024, 0);
-  return { residentBytes: sum("Rss"), proportionalBytes: sum("Pss") };
+  const [residentBytes, proportionalBytes] = [sum("Rss"), sum("Pss")];
+  return { residentBytes, proportionalBytes, anonymousBytes: sum("Pss_Anon") };
 }
 
 /** The processes that these have started, and those that these have, and so on. */

@@ -43,6 +43,8 @@ export interface Trend {
 
 /** Options of {@linkcode live}. */
 export interface LifeOptions {
+  /** How often the team does its work before the first hour; by default never. */
+  readonly before?: number;
   /** How long an hour takes at least, in milliseconds; in each, the team does its work once or more. */
   readonly hourMs?: number;
   /** Called after each hour of the second tenth and of the last one. */
@@ -60,14 +62,15 @@ export interface Life {
  * Lets the real program serve a small team for so many hours, by default each in five seconds.
  *
  * Measured are, after a full collection of each thread: what the threads of the main process hold,
- * the memory (PSS) of it and of the processes that it has started, and its open files; and the processor time of a request of each
- * kind. Time on the clock would tell how busy the machine is.
+ * the memory of it and of the processes that it has started, without the program's file; its open
+ * files; and the processor time of a request of each kind. Time on the clock would tell how busy the
+ * machine is.
  *
  * @param hours at least three
  * @returns how the second tenth and the last one differ
  */
 export async function live(hours: number, options: LifeOptions = {}): Promise<Life> {
-  const { hourMs = HOUR, onHour = () => {} } = options;
+  const { before = 0, hourMs = HOUR, onHour = () => {} } = options;
   const inspector = freePort();
   await using program = await startProgram({
     environment: ENVIRONMENT,
@@ -78,6 +81,7 @@ export async function live(hours: number, options: LifeOptions = {}): Promise<Li
   using team = await Hours.begin(program, tokens);
   const costs = new Costs(program, team.cookie);
   using isolates = await Isolates.connect(inspector);
+  for (let round = 0; round < before; round++) await team.next();
   const tenth = Math.max(1, Math.floor(hours / 10));
   const first: Sample[] = [];
   const last: Sample[] = [];
@@ -107,9 +111,9 @@ async function measure(
   for (const [name, values] of await costs.measure()) sample.set(name, { unit: "µs", values });
   const held = await isolates.collect();
   const live = [...held.values()].reduce((sum, bytes) => sum + bytes, 0);
-  const { proportionalBytes } = await familyMemory([program.pid]);
+  const { anonymousBytes } = await familyMemory([program.pid]);
   sample.set("live memory", { unit: "B", values: [live] });
-  sample.set("memory of all processes", { unit: "B", values: [proportionalBytes] });
+  sample.set("memory of all processes", { unit: "B", values: [anonymousBytes] });
   sample.set("files", { unit: "", values: [await countOpenFiles(program)] });
   return sample;
 }

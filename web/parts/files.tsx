@@ -105,11 +105,13 @@ export function hasAddress({ name }: { readonly name: string }): boolean {
 }
 
 /** The branch or check-in of a page, and links to the same page at others. */
-export function Switcher({ project, checkin, branches, branchCount, tags, named, link }: Omit<Names, "tagCount"> & {
+export function Switcher({ project, checkin, names, link }: {
   readonly project: CodeProject;
   readonly checkin: string;
+  readonly names: Omit<Names, "tagCount">;
   readonly link: (checkin: string) => string;
 }) {
+  const { branches, branchCount, tags, named } = names;
   const open = branches.filter((branch) => branch.status === "open" && hasAddress(branch));
   const entry = ({ name }: { readonly name: string }) => (
     <li>

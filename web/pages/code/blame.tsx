@@ -53,7 +53,7 @@ async function show(visit: Visit): Promise<View | Response> {
     <>
       <h1 class="hidden-text">Blame of {path}</h1>
       <div class="file-bar">
-        <Switcher {...{ project, checkin, ...names }} link={(name) => to.blame(name, path)} />
+        <Switcher {...{ project, checkin, names }} link={(name) => to.blame(name, path)} />
         <PathLinks {...{ project, checkin, path }} />
       </div>
       <section class="file-box" aria-label={path}>

@@ -53,7 +53,7 @@ async function show(visit: Visit): Promise<View | Response> {
       <h1 class="hidden-text">{path}</h1>
       <div class="file-bar">
         <Switcher
-          {...{ project, checkin, ...names }}
+          {...{ project, checkin, names }}
           link={(name) => project.to.file(name, path)}
         />
         <PathLinks {...{ project, checkin, path }} />

@@ -16,12 +16,12 @@ import type { Statistics } from "../../../services/engines/fossil/mod.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import {
-  type Names,
-  readBranchesAndTags,
   CheckinLink,
   firstLine,
   inOrder,
   Listing,
+  type Names,
+  readBranchesAndTags,
   readmeOf,
   Switcher,
   type Tree,
@@ -97,18 +97,17 @@ async function show(visit: Visit): Promise<View> {
 
 async function read(project: CodeProject): Promise<ProjectFigures> {
   const { visit, slug } = project;
-  const [shown, tree, names, { releases }, { contributors }, counts] =
-    await Promise.all([
-      project.invoke(getProject, {}),
-      project.invoke(code.getTree, {}).catch((error) => {
-        if (error instanceof NotFound) return null;
-        throw error;
-      }),
-      readBranchesAndTags(project),
-      project.invoke(listReleases, {}),
-      project.invoke(code.listContributors, {}),
-      visit.figures(slug),
-    ]);
+  const [shown, tree, names, { releases }, { contributors }, counts] = await Promise.all([
+    project.invoke(getProject, {}),
+    project.invoke(code.getTree, {}).catch((error) => {
+      if (error instanceof NotFound) return null;
+      throw error;
+    }),
+    readBranchesAndTags(project),
+    project.invoke(listReleases, {}),
+    project.invoke(code.listContributors, {}),
+    visit.figures(slug),
+  ]);
   const { checkins: [newest] } = await project.invoke(code.getTimeline, {
     branch: shown.main_branch,
     per_page: 1,
@@ -140,9 +139,9 @@ function ProjectHead({ project, figures }: {
       <h1 class="hidden-text">{project.view.name}</h1>
       <div class="file-bar">
         <Switcher
-          {...{ project, ...names }}
+          project={project}
           checkin={main_branch}
-          named={null}
+          names={{ ...names, named: null }}
           link={(name) => to.tree(name)}
         />
         {project.open.mayWrite && tree !== null && (

@@ -48,7 +48,7 @@ async function show(visit: Visit): Promise<View> {
     <>
       <h1 class="hidden-text">{path === "" ? "Files" : path}</h1>
       <div class="file-bar">
-        <Switcher {...{ project, checkin, ...names }} link={(name) => to.tree(name, path)} />
+        <Switcher {...{ project, checkin, names }} link={(name) => to.tree(name, path)} />
         <PathLinks {...{ project, checkin, path }} />
         <span class="file-actions">
           <CheckinLink to={to} uuid={tree.checkin} />
