@@ -12,7 +12,7 @@ import { linePart, listCut, partShape } from "../parts.ts";
 import { type Tool, tool } from "../tool.ts";
 
 export const uuidShape = {
-  uuid: z.string().min(1).describe("The ticket: its id or a unique prefix of it"),
+  uuid: z.string().min(1).describe("The ticket: its number, its id or a unique prefix of the id"),
 };
 
 /** The claim under which an agent works. */
@@ -63,11 +63,12 @@ const listTickets = tool({
   },
 });
 
-const { uuid, title, status, type, subsystem, priority, severity, created, last_modified } =
+const { uuid, number, title, status, type, subsystem, priority, severity, created, last_modified } =
   ticketRefSchema.shape;
 const { resolution } = ticketSchema.shape;
 const ticketFields = {
   uuid,
+  number,
   title,
   status,
   type,
@@ -106,11 +107,8 @@ const getTicket = tool({
   },
   advice: { notFound: "list_tickets and search_code find tickets" },
   async run({ uuid, start_line, limit, offset }, project) {
-    const { comments, body, body_html: _, fields, claim, strikes, ...ticket } = await project
-      .invoke(
-        tickets.getTicket,
-        { uuid },
-      );
+    const found = await project.invoke(tickets.getTicket, { uuid });
+    const { comments, body, body_html: _, fields, claim, strikes, number, ...ticket } = found;
     const part = linePart(body, { field: "body", start_line });
     const known = new Set<string>(["", body, ...Object.values(ticket)]);
     const others = Object.entries(fields).filter(([, value]) => !known.has(value));
@@ -120,6 +118,7 @@ const getTicket = tool({
     );
     return {
       data: {
+        number,
         ...ticket,
         claim,
         strikes,
@@ -208,6 +207,7 @@ function changed(ticket: z.output<typeof ticketSchema>) {
   return {
     success: true,
     uuid: ticket.uuid,
+    number: ticket.number,
     title: ticket.title,
     status: ticket.status,
     type: ticket.type,

@@ -1,4 +1,4 @@
-/** Zlib streams of what is mostly short: the memory to compress it costs most. */
+/** Zlib streams of mostly short contents: for these, the compressor's memory costs most. */
 import { deflateSync } from "node:zlib";
 
 /** For contents of at most so many bytes, little memory is enough. */

@@ -214,3 +214,21 @@ testCluster("of claims over HTTP and MCP at two nodes at once, one wins", async 
     assert.equal(claims.filter(({ data }) => data.ticket === uuid).length, 1);
   }
 });
+
+testCluster("a ticket has one number on every node", async (cluster) => {
+  const { one, two, scout } = await startTwo(cluster);
+  const first = await post(two, scout, "/tickets", { title: "One" });
+  const second = await post(one, scout, "/tickets", { title: "Two" });
+  assert.deepEqual([first["number"], second["number"]].map(Number), [1, 2]);
+  for (const node of [one, two]) {
+    const response = await callAs(node, scout, "GET", `${BASE}/tickets/2`);
+    const { uuid } = await response.json() as { readonly uuid: string };
+    assert.equal(uuid, second["uuid"]);
+  }
+  // The other node resolves the number, and reads the repository of this one.
+  const asked = { text: "Which one?", ticket: "demo/1", deadline: 3600 };
+  const answered = await callAs(two, scout, "POST", "/v1/questions", asked);
+  const text = await answered.text();
+  assert.ok(answered.ok, text);
+  assert.equal(JSON.parse(text).ticket, `demo/${first["uuid"]}`);
+});

@@ -42,6 +42,12 @@ import { walk } from "./stalls/walk.ts";
 import { decide } from "./questions.ts";
 import { play } from "./team/play.ts";
 
+/**
+ * What workers remember of a repository's check-ins grows to 24 MB for each, and most of that within
+ * so many rounds.
+ */
+const ROUNDS_BEFORE = 800;
+
 const [first, ...rest] = Deno.args;
 if (first === "stalls") Deno.exit(await walkAll(rest[0]));
 const isPart = (word: string): word is Part => PARTS.some((part) => part === word);
@@ -72,12 +78,6 @@ async function walkAll(characters: string | undefined): Promise<number> {
   say(`${inputs} inputs, ${slow.length} of them slow`);
   return slow.length === 0 ? 0 : 1;
 }
-
-/**
- * What workers remember of a repository's check-ins grows to 24 MB for each, and most of that within
- * so many rounds.
- */
-const ROUNDS_BEFORE = 800;
 
 async function serve(hours: number): Promise<void> {
   const onHour = (hour: number, sample: Sample) => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { messagesOf, withChat } from "../support/chat.ts";
+import { BY_OPERATOR } from "../support/services.ts";
 
 /** What others might send to run or to break something, and how a person then reads it. */
 const HOSTILE: readonly string[] = [
@@ -143,3 +144,32 @@ function unescaped(text: string): string {
   return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"')
     .replaceAll("&#39;", "'").replaceAll("&amp;", "&");
 }
+
+Deno.test("#1 in a channel leads to the ticket of the channel's project", () =>
+  withChat(async ({ person, connect, api }) => {
+    const { projects, tickets } = api.services.hosting;
+    const { project } = await projects.create({
+      slug: "shop",
+      name: "Shop",
+      description: "",
+      visibility: "internal",
+    }, BY_OPERATOR);
+    await projects.change("shop", { channel: "#general" }, BY_OPERATOR);
+    const actor = { kind: "operator", key: "operator", name: "operator" } as const;
+    const { uuid } = await tickets.create(project, { title: "Crash", comment: "" }, {
+      caller: BY_OPERATOR,
+      actor,
+      generation: undefined,
+    });
+    const bob = await connect("bob");
+    await bob.join("#general");
+    bob.send("PRIVMSG #general :see #1, not x#1 or #1st", "PRIVMSG ann :and #1");
+    await bob.sync();
+    const { html } = await person.see("/channels/general");
+    assert.match(html, /see <a href="\?ticket=1">#1<\/a>, not x#1 or #1st/);
+    assert.ok(!(await person.see("/messages/bob")).html.includes("?ticket=1"));
+    const { to } = await person.get("/channels/general?ticket=1", { follow: false });
+    assert.equal(to, `/projects/shop/tickets/${uuid}`);
+    assert.match((await person.see(to)).text, /Crash.*#1 /s);
+    assert.equal((await person.get("/channels/general?ticket=2")).status, 404);
+  }));

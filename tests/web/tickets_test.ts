@@ -221,3 +221,28 @@ Deno.test("hostile texts in tickets are shown as what they are", THOROUGH, async
     }
   });
 });
+
+Deno.test("pages name a ticket by its number, and a check-in's message leads to it", async () => {
+  await withWeb(async (web) => {
+    await join(web, "write");
+    const { uuid } = await web.answer("POST /api/tickets", { body: { title: "Crash" } });
+    assert.match((await web.person.see(TICKETS)).text, /Crash.*#1 /);
+    assert.match((await web.person.see(`${TICKETS}/1`)).text, /Crash.*#1 /);
+    assert.match((await web.person.see(`${TICKETS}?view=board`)).text, /Crash.*#1 /);
+    const { repositories } = web.api.services.hosting;
+    const checkin = await repositories.write(web.project, {
+      caller: BY_OPERATOR,
+      write: async (repository, stamp) => {
+        const { uuid: parent } = await repository.resolveCheckin("trunk");
+        const comment = "Mend #1\n\nNot #2, see #1.";
+        const content = new TextEncoder().encode("mended\n");
+        const changes = [{ kind: "write", path: "a.txt", content }] as const;
+        return await repository.commit({ ...stamp, parent, comment, changes });
+      },
+    });
+    const { html } = await web.person.see(`/projects/demo/checkin/${checkin}`);
+    const link = `<a href="${TICKETS}/${uuid}">#1</a>`;
+    assert.ok(html.includes(`<h1>Mend ${link}</h1>`));
+    assert.ok(html.includes(`Not #2, see ${link}.`));
+  });
+});

@@ -50,7 +50,11 @@ export class ChannelStream {
     const { bridge } = surroundings.services;
     this.#frames = new EventFrames((item) => {
       if (!("text" in item)) return eventOf(item);
-      return messageEvent(item, speakerOf(surroundings.services, item.nick));
+      return messageEvent({
+        message: item,
+        speaker: speakerOf(surroundings.services, item.nick),
+        hasTickets: true,
+      });
     });
     bridge?.onChanged((source, change) => {
       const channel = this.#followed.get(source);

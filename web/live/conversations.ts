@@ -22,7 +22,10 @@ export class ConversationStream {
       if ("kind" in item) return unreadEvent(item);
       const { time, ...message } = item;
       const shown = { ...message, timestamp: new Date(time).toISOString() };
-      return messageEvent(shown, speakerOf(surroundings.services, message.nick));
+      return messageEvent({
+        message: shown,
+        speaker: speakerOf(surroundings.services, message.nick),
+      });
     });
   }
 

@@ -4,8 +4,8 @@ import type { Services } from "../../services/operation/daemon/mod.ts";
 import type { Caller } from "../../services/people/identity/mod.ts";
 import type { Log } from "../../services/kernel/log.ts";
 import type { Scheduler } from "../../services/kernel/scheduler.ts";
-import { sentMessage, type ShownMessage } from "../parts/chat/message.tsx";
-import { addressing, type SpeakerKind } from "../parts/chat/robots.ts";
+import { sentMessage } from "../parts/chat/message.tsx";
+import { addressing } from "../parts/chat/robots.ts";
 
 /** How often the counts are compared with those before, in milliseconds. */
 const STEP = 2000;
@@ -126,6 +126,6 @@ export function unreadEvent({ channels, people }: UnreadNews): string {
 }
 
 /** The event of a message. */
-export function messageEvent(message: ShownMessage, speaker: SpeakerKind): string {
-  return `id: ${message.id}\ndata: ${jsonLine(sentMessage(message, speaker))}`;
+export function messageEvent(sent: Parameters<typeof sentMessage>[0]): string {
+  return `id: ${sent.message.id}\ndata: ${jsonLine(sentMessage(sent))}`;
 }

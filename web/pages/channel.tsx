@@ -2,7 +2,9 @@ import { speakerOf } from "../parts/chat/robots.ts";
 import { ArrowUp } from "lucide-static";
 import type { FoundMessages } from "../../services/chat/bridge/mod.ts";
 import type { ChannelPart } from "../../services/chat/chats/mod.ts";
-import { Invalid } from "../../services/kernel/errors.ts";
+import { foldCase } from "../../services/engines/irc/mod.ts";
+import { Invalid, NotFound } from "../../services/kernel/errors.ts";
+import { accessOf, viewOf } from "../../services/work/projects/mod.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { ChannelHead } from "../parts/chat/channel_head.tsx";
 import { Composer } from "../parts/chat/composer.tsx";
@@ -29,9 +31,28 @@ function channelOf(visit: Visit): string {
   return `#${visit.param("name")}`;
 }
 
-async function show(visit: Visit): Promise<View> {
+/**
+ * Leads to the ticket that somebody named by its number, in the project of the channel.
+ *
+ * @throws NotFound
+ */
+async function toTicket(visit: Visit, channel: string, number: string): Promise<Response> {
+  const { services: { hosting: { projects, tickets } }, principal } = visit;
+  for (const held of projects.all()) {
+    const { channel: own, slug } = viewOf(held);
+    if (foldCase(own) !== foldCase(channel) || !accessOf(held, principal).may("read")) continue;
+    const named = await tickets.numbers.named(held.project, [number]);
+    const uuid = named.get(number);
+    if (uuid !== undefined) return visit.context.redirect(`/projects/${slug}/tickets/${uuid}`, 303);
+  }
+  throw new NotFound(`No project of ${channel} has a ticket #${number} that you may read`);
+}
+
+async function show(visit: Visit): Promise<View | Response> {
   const { services: { chats, identity }, caller } = visit;
   const channel = channelOf(visit);
+  const ticket = visit.query("ticket");
+  if (ticket !== undefined) return await toTicket(visit, channel, ticket);
   identity.notePresence(visit.principal);
   const words = visit.query("q")?.slice(0, 200);
   const [before, at] = [visit.query("before"), visit.query("at")];
@@ -107,6 +128,7 @@ function Part({ visit, channel, part }: {
         speakerOf={(nick) => speakerOf(visit.services, nick)}
         readUpTo={hasNewer ? null : readUpTo}
         label={`Messages of ${channel}`}
+        hasTickets
       />
       {hasNewer && newest !== undefined && <Newer href={withQuery(pathname, { after: newest })} />}
       {!hasNewer && newest !== undefined && readUpTo !== null && Date.parse(newest) > readUpTo && (
@@ -139,6 +161,7 @@ function Found({ visit, found, words }: {
         speakerOf={(nick) => speakerOf(visit.services, nick)}
         readUpTo={null}
         label={`Messages with ${words}`}
+        hasTickets
       />
       <p class="row found">
         <strong>{countFound(messages.length, searchedTo !== null)}</strong>

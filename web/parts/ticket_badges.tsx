@@ -32,6 +32,19 @@ export function holdingOf(
   };
 }
 
+/** The number of a ticket, and the beginning of its id. */
+export function TicketName({ number, uuid }: {
+  readonly number: number | null;
+  readonly uuid: string;
+}) {
+  return (
+    <>
+      {number !== null && <b>#{number}</b>}
+      <span class="mono">#{uuid.slice(0, 10)}</span>
+    </>
+  );
+}
+
 /** The looks of statuses; others are plain. */
 const LOOKS: Readonly<Record<string, string>> = {
   Open: "accent",

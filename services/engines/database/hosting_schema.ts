@@ -12,6 +12,7 @@ export interface HostingTables {
   project_mirrors: ProjectMirrorsTable;
   project_mirror_refs: ProjectMirrorRefsTable;
   ticket_leases: TicketLeasesTable;
+  ticket_numbers: TicketNumbersTable;
   claims: ClaimsTable;
   workspaces: WorkspacesTable;
   workspace_overlaps: WorkspaceOverlapsTable;
@@ -164,6 +165,14 @@ export interface TicketLeasesTable {
   ticket: Fixed<string>;
   generation: number;
   strikes: number;
+}
+
+/** The numbers of a project's tickets, from 1. */
+export interface TicketNumbersTable {
+  project_id: Fixed<string>;
+  number: Fixed<number>;
+  /** Its whole id. */
+  ticket: Fixed<string>;
 }
 
 /** Leases on tickets. */

@@ -321,4 +321,13 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
   ) STRICT;
   CREATE INDEX signing_keys_of_account ON signing_keys (account_id);
   `,
+  `
+  CREATE TABLE ticket_numbers (
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    ticket TEXT NOT NULL,
+    PRIMARY KEY (project_id, number),
+    UNIQUE (project_id, ticket)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]);

@@ -103,7 +103,7 @@ function literalOf(name: string, attributes: string, content: string, diagrams: 
 
 /** `[target]` or `[target|label]`, people and tickets, outside of tags. */
 const INLINE =
-  /<[^<>]*>|\[([^[\]\n|]{1,200})(?:\|([^[\]\n]{0,500}))?\]|(?<![\w/@&.-])@[\w[\]\\`^{|}-]{1,64}|(?<![\w/#&])#[0-9a-f]{4,64}\b/g;
+  /<[^<>]*>|\[([^[\]\n|]{1,200})(?:\|([^[\]\n]{0,500}))?\]|(?<![\w/@&.-])@[\w[\]\\`^{|}-]{1,64}|(?<![\w/#&])#(?:[0-9a-f]{4,64}|[1-9][0-9]{0,2})\b/g;
 
 /** Renders the links of a line. Elements pass: the sanitiser judges them. */
 function inline(line: string, links: Links): string {

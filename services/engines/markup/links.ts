@@ -15,7 +15,7 @@ const MAX_REFERENCES = 500;
 
 /** `[target]` or `[target|label]`, `(target)` of a link of Markdown, `@name`, `#ticket`. */
 const REFERENCES =
-  /\[([^[\]\n|]{1,200})[|\]]|\]\(([^()\s]{1,200})\)|(?<![\w/@&.-])@([\w[\]\\`^{|}-]{1,64})|(?<![\w/#&])#([0-9a-f]{4,64})\b/g;
+  /\[([^[\]\n|]{1,200})[|\]]|\]\(([^()\s]{1,200})\)|(?<![\w/@&.-])@([\w[\]\\`^{|}-]{1,64})|(?<![\w/#&])#([0-9a-f]{4,64}|[1-9][0-9]{0,2})\b/g;
 
 /** The possible references in a text, each once: pages, hashes, `@name` and `#ticket`. */
 export function referencesIn(text: string): string[] {

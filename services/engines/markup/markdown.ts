@@ -5,7 +5,7 @@ import { escapeHtml } from "./plain.ts";
 
 /** A reference in the text of a paragraph: `[target]`, `[target|label]`, `@name` or `#ticket`. */
 const REFERENCE =
-  /\[([^[\]\n|]{1,200})(?:\|([^[\]\n]{1,200}))?\]|(?<![\w/@&.-])@[\w[\]\\`^{|}-]{1,64}|(?<![\w/#&])#[0-9a-f]{4,64}\b/g;
+  /\[([^[\]\n|]{1,200})(?:\|([^[\]\n]{1,200}))?\]|(?<![\w/@&.-])@[\w[\]\\`^{|}-]{1,64}|(?<![\w/#&])#(?:[0-9a-f]{4,64}|[1-9][0-9]{0,2})\b/g;
 
 /**
  * Renders Markdown (CommonMark with tables, task lists, strikethrough and bare URLs) to HTML that still needs

@@ -213,13 +213,16 @@ export class Ledger {
   }
 }
 
+/** Shortest beginning of a ticket's id, in digits. */
+const MIN_PREFIX = 4;
+
 /** A ticket, with its project or without. */
-const TICKET = /^(?:([a-z0-9][a-z0-9._-]{0,99})\/)?([0-9a-f]{4,40})$/i;
+const TICKET = /^(?:([a-z0-9][a-z0-9._-]{0,99})\/)?#?([0-9a-f]{1,40})$/i;
 
 export interface AttributionOptions {
   readonly projects: Pick<Projects, "find" | "get" | "halts">;
   readonly claims: Pick<Claims, "heldBy">;
-  readonly tickets: Pick<Tickets, "resolve">;
+  readonly tickets: Pick<Tickets, "numbers" | "resolve">;
 }
 
 /** Finds the ticket that a call of a model is for. */
@@ -243,8 +246,9 @@ export class Attribution {
     if (start === undefined) {
       throw new Invalid('X-Muster-Ticket must be "PROJECT/TICKET", or a ticket that you hold');
     }
-    const fitting = held.filter(({ project, ticket }) =>
-      (slug === undefined || project === slug) && ticket.startsWith(start.toLowerCase())
+    const fitting = await this.#fitting(
+      held.filter(({ project }) => slug === undefined || project === slug),
+      start.toLowerCase(),
     );
     if (fitting.length === 1) return fitting[0] ?? null;
     if (slug !== undefined) return await this.#find(principal, slug, start);
@@ -253,6 +257,16 @@ export class Attribution {
         ? `You hold no ticket "${start}": name it as PROJECT/TICKET in X-Muster-Ticket`
         : `You hold several tickets that begin with "${start}": name more of its id`,
     );
+  }
+
+  /** Those that a number, an id or a prefix of one stands for. */
+  async #fitting(works: readonly Work[], start: string): Promise<readonly Work[]> {
+    const { numbers } = this.#options.tickets;
+    const ids = await Promise.all(works.map(({ projectId: id }) => numbers.idOf({ id }, start)));
+    return works.filter(({ ticket }, index) => {
+      const id = ids[index] ?? "";
+      return id.length >= MIN_PREFIX && ticket.startsWith(id);
+    });
   }
 
   async #find(principal: Principal, slug: string, start: string): Promise<Work> {

@@ -51,7 +51,13 @@ import { ProjectSync } from "../../work/sync/mod.ts";
 import { Technotes } from "../../work/technotes/mod.ts";
 import { Forum } from "../../work/forum/mod.ts";
 import { ProjectTexts } from "../../work/texts/mod.ts";
-import { Claims, CustomFields, Submissions, Tickets } from "../../work/tickets/mod.ts";
+import {
+  Claims,
+  CustomFields,
+  Submissions,
+  TicketNumbers,
+  Tickets,
+} from "../../work/tickets/mod.ts";
 import { Wikis } from "../../work/wiki/mod.ts";
 import { OverlapWatch, Workspaces } from "../../work/workspaces/mod.ts";
 
@@ -218,7 +224,8 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
   started.defer(() => claims.close());
   halts.extend((isHalted, now) => claims.freezing(isHalted, now));
   started.defer(halts.onChanged(() => claims.thawed()));
-  const tickets = new Tickets({ repositories, claims });
+  const numbers = new TicketNumbers({ database, repositories });
+  const tickets = new Tickets({ repositories, claims, numbers });
   const customFields = new CustomFields({ repositories });
   const submissions = new Submissions({ repositories, claims, tickets });
   const workspaces = new Workspaces({
@@ -268,7 +275,7 @@ export async function openHosting(
     },
   });
   started.defer(() => markup.close());
-  const texts = new ProjectTexts({ markup, repositories, accounts });
+  const texts = new ProjectTexts({ markup, repositories, accounts, numbers: tickets.numbers });
   const { store } = reviews;
   const ticketNotes = new TicketNotes({
     ...options,

@@ -88,7 +88,7 @@ function workNeeds(
 async function openQuestions(
   { database, scheduler, log, identity: { accounts, identity } }: Stores,
   { people: { agents: { roster, halts }, inboxes, virtualUsers } }: IrcHost,
-  { projects, reads }: Pick<Hosting, "projects" | "reads">,
+  { projects, reads, tickets }: Pick<Hosting, "projects" | "reads" | "tickets">,
   started: AsyncDisposableStack,
 ): Promise<Questions> {
   const questions = await Questions.open({
@@ -101,6 +101,7 @@ async function openQuestions(
     inboxes,
     projects,
     reads,
+    tickets,
     scheduler,
     log,
   });

@@ -7,6 +7,7 @@ import {
   quotaFor,
 } from "../../people/identity/mod.ts";
 import { accessOf, mayRead, type Projects, type ReadsAnywhere } from "../../work/projects/mod.ts";
+import type { Tickets } from "../../work/tickets/mod.ts";
 import type { QuestionBook } from "./question_book.ts";
 import { folded, MAX_DEADLINE, MIN_DEADLINE, type Party, type Question } from "./question.ts";
 import type { NewQuestion } from "./schemas.ts";
@@ -20,6 +21,7 @@ export interface AskingOptions {
   readonly accounts: Pick<AccountDirectory, "find">;
   readonly projects: Projects;
   readonly reads: Pick<ReadsAnywhere, "read">;
+  readonly tickets: Pick<Tickets, "resolve">;
   readonly book: QuestionBook;
 }
 
@@ -121,10 +123,8 @@ export class Asking {
     if (held === null || !accessOf(held, principal).may("read")) {
       throw new NotFound(`There is no project "${slug}", or you may not read it`);
     }
-    const { uuid } = await this.#options.reads.read(
-      held.project,
-      (repository) => repository.resolveTicket(id),
-    );
+    const { reads, tickets } = this.#options;
+    const { uuid } = await tickets.resolve(held.project, id, { reads });
     return { projectId: held.project.id, uuid };
   }
 

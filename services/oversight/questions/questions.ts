@@ -23,6 +23,7 @@ import {
   type Projects,
   type ReadsAnywhere,
 } from "../../work/projects/mod.ts";
+import type { Tickets } from "../../work/tickets/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { Asking, choiceOf, type Draft } from "./asking.ts";
 import { AskerNotices, Deadlines, ended, Endings, withdrawnBy } from "./endings.ts";
@@ -41,6 +42,7 @@ export interface QuestionsOptions {
   readonly inboxes: Pick<InboxDoor, "notify">;
   readonly projects: Projects;
   readonly reads: Pick<ReadsAnywhere, "read">;
+  readonly tickets: Pick<Tickets, "resolve">;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }

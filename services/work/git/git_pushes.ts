@@ -28,6 +28,7 @@ import type { Caller } from "../../people/identity/mod.ts";
 import { actorOf, type ProjectAccess, type Upload } from "../projects/mod.ts";
 import type { LandingQueue, Reviews } from "../reviews/mod.ts";
 import { Pushes, type PushesOptions, type PushTurn } from "../sync/mod.ts";
+import type { Tickets } from "../tickets/mod.ts";
 import type { WorkRequest, Workspaces } from "../workspaces/mod.ts";
 import type { GitDoor } from "./git_door.ts";
 import { parsePushOptions, type PushOptions } from "./push_options.ts";
@@ -54,6 +55,7 @@ const USUAL_HEAD = 64 * 1024;
 
 export interface GitPushesOptions extends PushesOptions {
   readonly git: Pick<GitDoor, "refs">;
+  readonly tickets: Pick<Tickets, "resolve">;
   readonly workspaces: Workspaces;
   readonly reviews: Pick<Reviews, "store" | "opening">;
   readonly landing: Pick<LandingQueue, "land">;
@@ -237,10 +239,7 @@ export class GitPushes {
     const parsed = parsePushOptions(options);
     const { ticket } = parsed;
     if (ticket === null) return parsed;
-    const { uuid } = await this.#options.repositories.read(
-      project,
-      (repository) => repository.resolveTicket(ticket),
-    );
+    const { uuid } = await this.#options.tickets.resolve(project, ticket);
     return { ...parsed, ticket: uuid };
   }
 

@@ -145,7 +145,7 @@ async function reviewOf(command: RefCommand, parts: TargetParts): Promise<Target
 }
 
 /**
- * The topic of a review that names none: that of the work which it continues, or a new one.
+ * The topic of a review that names none: that of the work it continues, or a new one.
  *
  * @throws Conflict if it would replace work for the same ticket, which nobody has named
  */

@@ -1,4 +1,4 @@
-import type { Change } from "../../engines/database/mod.ts";
+import type { Change, Database, Statement } from "../../engines/database/mod.ts";
 import type { Received } from "../../engines/fossil/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { type Intentions, markOfWrite } from "./intentions.ts";
@@ -9,11 +9,18 @@ import type { Project } from "./records.ts";
 import type { RepositoryFiles } from "./repository_files.ts";
 
 export interface ReconciliationOptions {
+  readonly database: Pick<Database, "commit">;
   readonly files: RepositoryFiles;
   readonly intentions: Intentions;
   readonly places: ReceivedPlaces;
   readonly scheduler: Scheduler;
 }
+
+/** Returns what the app database lacks of a whole repository. */
+export type RepositoryLooker = (
+  project: Project,
+  isReplaced: boolean,
+) => Promise<readonly Statement[]>;
 
 /**
  * Brings the app database up to what is in repositories: one transaction has the events of new
@@ -22,6 +29,9 @@ export interface ReconciliationOptions {
 export class Reconciliation {
   readonly #options: ReconciliationOptions;
   readonly #observers: ReceptionObserver[] = [];
+  readonly #lookers: RepositoryLooker[] = [];
+  /** Projects whose repository this process has looked at, by id. */
+  readonly #seen = new Set<string>();
 
   constructor(options: ReconciliationOptions) {
     this.#options = options;
@@ -38,6 +48,31 @@ export class Reconciliation {
   }
 
   /**
+   * Calls a looker with each repository before this process settles it for the first time, and when
+   * its file was replaced: then no observer has got what is in it. The change that it returns may
+   * come twice, and none of its statements may be `mustChange`.
+   */
+  onLook(looker: RepositoryLooker): void {
+    this.#lookers.push(looker);
+  }
+
+  /**
+   * What follows from the whole repository of a project. Call it while nothing else is written to the
+   * project.
+   *
+   * @param isReplaced whether its file was replaced
+   */
+  async look(project: Project, isReplaced: boolean): Promise<readonly Statement[]> {
+    const changes = await Promise.all(this.#lookers.map((look) => look(project, isReplaced)));
+    return changes.flat();
+  }
+
+  /** Forgets a project that is removed. */
+  forget({ id }: Pick<Project, "id">): void {
+    this.#seen.delete(id);
+  }
+
+  /**
    * Settles the project's intentions, and appends the events of new artifacts. Call it while nothing
    * else is written to the project.
    *
@@ -50,7 +85,12 @@ export class Reconciliation {
     own: readonly OwnWrite[] = [],
     first: Received | null = null,
   ): Promise<number> {
-    const { files, places } = this.#options;
+    const { database, files, places } = this.#options;
+    if (!this.#seen.has(project.id)) {
+      const statements = await this.look(project, false);
+      if (statements.length > 0) await database.commit({ statements });
+      this.#seen.add(project.id);
+    }
     for (let known = first;; known = null) {
       const after = places.of(project) ?? null;
       const received = known ??

@@ -43,7 +43,7 @@ import { markOf, type OwnWrite, type ReceptionObserver } from "./reception.ts";
 import { ReceivedPlaces } from "./received_places.ts";
 import type { Project } from "./records.ts";
 import { RepositoryFiles, translated } from "./repository_files.ts";
-import { Reconciliation } from "./reconciliation.ts";
+import { Reconciliation, type RepositoryLooker } from "./reconciliation.ts";
 import { Takeovers } from "./takeovers.ts";
 import { BoundedMap } from "../../kernel/bounded_map.ts";
 import { stateOfFileNow } from "./file_states.ts";
@@ -183,6 +183,7 @@ export class ProjectRepositories {
       log: options.log,
     });
     this.#reconciliation = new Reconciliation({
+      database: options.database,
       files: this.files,
       intentions: this.intentions,
       places: this.places,
@@ -438,6 +439,11 @@ export class ProjectRepositories {
     this.#reconciliation.onReceived(observer);
   }
 
+  /** As {@link Reconciliation.onLook}. Nothing else is written to the project meanwhile. */
+  onLook(looker: RepositoryLooker): void {
+    this.#reconciliation.onLook(looker);
+  }
+
   /**
    * Settles unfinished writes, and appends the events of what other programs wrote. Afterwards,
    * everything that was in the repository before the call has its event.
@@ -458,6 +464,7 @@ export class ProjectRepositories {
       this.places.forget(project);
       const by = { origin: originOf(caller), time: this.#scheduler.now() };
       await this.places.keep(project, await this.files.endOf(project), {
+        statements: await this.#reconciliation.look(project, true),
         events: [projectEvent(project, "project.accepted", {}, by)],
       });
     });
@@ -541,6 +548,7 @@ export class ProjectRepositories {
     );
     const data = { format: report.format, checkins };
     await this.places.keep(project, await this.files.endOf(project), {
+      statements: await this.#reconciliation.look(project, true),
       events: [projectEvent(project, "project.imported", data, by)],
     });
     this.quotas.forget(project);
@@ -583,6 +591,7 @@ export class ProjectRepositories {
       this.#log.error("The file of a removed project cannot be moved aside", { slug, error });
     }
     this.places.forget(project);
+    this.#reconciliation.forget(project);
     this.quotas.forget(project);
   }
 

@@ -1,6 +1,6 @@
 /** Reviews in rounds, with verdicts and comments on lines, and the landing queue. */
 import type { AccountDirectory } from "../../people/identity/mod.ts";
-import type { Claims, Submissions } from "../tickets/mod.ts";
+import type { Claims, Submissions, Tickets } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
 import { LandingQueue, type LandingQueueOptions } from "./landing_queue.ts";
 import { ReviewMerges } from "./merges.ts";
@@ -23,6 +23,7 @@ export interface OpenReviewsOptions extends
   > {
   readonly accounts: AccountDirectory;
   readonly claims: Claims;
+  readonly tickets: Pick<Tickets, "resolve">;
   readonly workspaces: Workspaces;
   readonly submissions: Pick<Submissions, "extend">;
 }

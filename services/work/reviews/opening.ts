@@ -3,7 +3,7 @@ import type { Change, Database } from "../../engines/database/mod.ts";
 import { Conflict, Forbidden, Invalid, NotFound, TooMany } from "../../kernel/errors.ts";
 import { type Account, originOf } from "../../people/identity/mod.ts";
 import type { Actor, Project, ProjectRepositories } from "../projects/mod.ts";
-import type { Claims, Submission, SubmissionPart } from "../tickets/mod.ts";
+import type { Claims, Submission, SubmissionPart, Tickets } from "../tickets/mod.ts";
 import { requireTarget, type Workspace, type Workspaces } from "../workspaces/mod.ts";
 import { newUlid } from "../../kernel/ulid.ts";
 import { pin } from "./rounds.ts";
@@ -22,6 +22,7 @@ export interface ReviewOpeningOptions {
   readonly database: Database;
   readonly repositories: ProjectRepositories;
   readonly claims: Pick<Claims, "active" | "fence">;
+  readonly tickets: Pick<Tickets, "resolve">;
   readonly workspaces: Pick<Workspaces, "find" | "get" | "line" | "files">;
   readonly store: ReviewStore;
   readonly statements: ReviewStatements;
@@ -288,9 +289,9 @@ export class ReviewOpening implements SubmissionPart {
     workspace: Workspace | null,
     { actor }: ReviewRequest,
   ): Promise<string | null> {
-    const { repositories, claims } = this.#options;
+    const { tickets, claims } = this.#options;
     if (id === "") return workspace?.ticket ?? null;
-    const { uuid } = await repositories.read(project, (repository) => repository.resolveTicket(id));
+    const { uuid } = await tickets.resolve(project, id);
     const claim = claims.active(project, uuid);
     if (claim !== null && claim.holder.key !== actor.key && actor.kind !== "operator") {
       throw new Forbidden("Cannot create a review for a ticket claimed by another agent");

@@ -4,7 +4,7 @@ import { Conflict, Forbidden, Invalid, NotFound } from "../../kernel/errors.ts";
 import { type AccountDirectory, type Caller, originOf } from "../../people/identity/mod.ts";
 import type { Actor, Project, ProjectRepositories, Projects } from "../projects/mod.ts";
 import type { Protection } from "../protection/mod.ts";
-import type { Claims } from "../tickets/mod.ts";
+import type { Claims, Tickets } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
 import { ReviewOpening } from "./opening.ts";
 import {
@@ -44,6 +44,7 @@ export interface ReviewsOptions {
   readonly database: Database;
   readonly repositories: ProjectRepositories;
   readonly claims: Pick<Claims, "active" | "fence">;
+  readonly tickets: Pick<Tickets, "resolve">;
   readonly workspaces: Pick<Workspaces, "find" | "get" | "line" | "files" | "fenceGivingUp">;
   readonly protection: Pick<Protection, "ruleOf">;
   readonly accounts: Pick<AccountDirectory, "find" | "get">;

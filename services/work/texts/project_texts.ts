@@ -14,6 +14,11 @@ export interface ProjectTextsOptions {
   readonly markup: Markup;
   readonly repositories: ProjectRepositories;
   readonly accounts: Pick<AccountDirectory, "find">;
+  /** The numbers of tickets. */
+  readonly numbers: {
+    /** The whole ids of the tickets that references such as `#12` name, by reference. */
+    named(project: Project, references: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  };
 }
 
 /** A text of a project. */
@@ -76,6 +81,10 @@ export class ProjectTexts {
     }
     const wanted = [...found];
     const references = wanted.filter((written) => !written.startsWith("@"));
+    const numbered = await this.#options.numbers.named(
+      project,
+      references.filter((written) => written.startsWith("#")),
+    );
     const names = [...new Set(references.map((written) => written.replace(/^#/, "")))];
     const { answers } = this.#options.repositories;
     const resolved: Reference[] = names.length === 0
@@ -84,7 +93,9 @@ export class ProjectTexts {
         return { bytes: await json.references(names) };
       });
     const byName = new Map(resolved.map((reference) => [reference.name, reference]));
-    const entries = references.flatMap((written) => {
+    const entries = references.flatMap((written): [string, string][] => {
+      const ticket = numbered.get(written);
+      if (ticket !== undefined) return [[written, `${base}/tickets/${ticket}`]];
       const reference = byName.get(written.replace(/^#/, ""));
       if (reference === undefined) return [];
       if (written.startsWith("#") && reference.kind !== "ticket") return [];

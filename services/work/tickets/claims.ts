@@ -35,6 +35,7 @@ import {
   type Holder,
   isoOf,
   isResult,
+  NOT_CLAIMED,
   refusalOf,
   requireGeneration,
   requireNotDone,
@@ -324,7 +325,7 @@ export class Claims {
   ): Promise<Claim> {
     return this.#options.repositories.exclusively(project, caller, async () => {
       const claim = this.active(project, ticket);
-      if (claim === null) throw new NotFound("No active claim for this ticket");
+      if (claim === null) throw new NotFound(NOT_CLAIMED);
       const isOwn = claim.holder.key === actor.key;
       if (!isOwn && !isAdmin) {
         throw new Forbidden("Only the claiming agent can release this ticket");

@@ -15,7 +15,6 @@ import {
   boundedNumber,
   given,
   htmlParameter,
-  idSchema,
   pageOf,
   pageParameters,
   rangeOf,
@@ -24,7 +23,7 @@ import type { ProjectTexts } from "../texts/mod.ts";
 import { trimmedLineSchema } from "../../kernel/validation/schemas.ts";
 import type { Claims } from "./claims.ts";
 import type { CustomFields } from "./ticket_fields.ts";
-import { isoOf, type TicketWriter, viewOfClaim } from "./records.ts";
+import { isoOf, NOT_CLAIMED, type TicketWriter, viewOfClaim } from "./records.ts";
 import {
   claimListSchema,
   claimRefusalSchema,
@@ -43,6 +42,7 @@ import {
   submittedSchema,
   ticketChangeSchema,
   ticketChangesSchema,
+  ticketIdSchema,
   ticketListSchema,
   ticketSchema,
   tooManyClaimsSchema,
@@ -63,7 +63,7 @@ interface TicketServices {
   readonly accounts: Pick<AccountDirectory, "find">;
 }
 
-const byId = z.object({ uuid: idSchema });
+const byId = z.object({ uuid: ticketIdSchema });
 
 const agentId = z.string().optional().meta({
   description: "In whose name to act; by default, your own. Only admins may name somebody else",
@@ -99,59 +99,79 @@ function exactly(field: string) {
   return z.string().max(200).optional().meta({ description: `Only tickets of this ${field}` });
 }
 
-export const listTickets = operation({
-  http: "GET /api/tickets",
-  needs: "read",
-  summary: "Tickets: filtered, searched and sorted; newest first by default",
-  input: z.object({
-    page: pageParameters.page,
-    per_page: pageParameters.per_page,
-    status: z.string().optional().meta({ description: "Only tickets of exactly this status" }),
-    state: z.enum(["open", "closed"], { error: 'must be "open" or "closed"' }).optional().meta({
-      description: "Only open or only closed tickets, by the repository's own words",
-    }),
-    type: exactly("type"),
-    priority: exactly("priority"),
-    severity: exactly("severity"),
-    subsystem: exactly("subsystem"),
-    search: z.string().max(200).optional().meta({
-      description: "Only tickets with every word of this text in the title or at the start of " +
-        "the id",
-    }),
-    sort: z.enum(TICKET_ORDERS, { error: `must be one of ${TICKET_ORDERS.join(", ")}` })
-      .optional().meta({
-        description: "`created` and `modified`: newest first; `priority` and `severity`: most " +
-          "urgent first. By default, `created`",
+export const listTickets = operation(
+  {
+    http: "GET /api/tickets",
+    needs: "read",
+    summary: "Tickets: filtered, searched and sorted; newest first by default",
+    input: z.object({
+      page: pageParameters.page,
+      per_page: pageParameters.per_page,
+      status: z.string().optional().meta({ description: "Only tickets of exactly this status" }),
+      state: z.enum(["open", "closed"], { error: 'must be "open" or "closed"' }).optional().meta({
+        description: "Only open or only closed tickets, by the repository's own words",
       }),
-    reverse: z.enum(["true", "false"]).optional().meta({
-      description: "Whether the order is reversed",
+      type: exactly("type"),
+      priority: exactly("priority"),
+      severity: exactly("severity"),
+      subsystem: exactly("subsystem"),
+      search: z.string().max(200).optional().meta({
+        description: "Only tickets with every word of this text in the title or at the start of " +
+          "the id; `#12` finds the ticket with this number",
+      }),
+      sort: z.enum(TICKET_ORDERS, { error: `must be one of ${TICKET_ORDERS.join(", ")}` })
+        .optional().meta({
+          description: "`created` and `modified`: newest first; `priority` and `severity`: most " +
+            "urgent first. By default, `created`",
+        }),
+      reverse: z.enum(["true", "false"]).optional().meta({
+        description: "Whether the order is reversed",
+      }),
+      field: z.string().max(100).optional().meta({
+        description: "Only tickets with the given `value` in this field of the ticket",
+      }),
+      value: z.string().max(1000).optional().meta({
+        description: "The exact value; without it, tickets in which the field is empty",
+      }),
     }),
-    field: z.string().max(100).optional().meta({
-      description: "Only tickets with the given `value` in this field of the ticket",
-    }),
-    value: z.string().max(1000).optional().meta({
-      description: "The exact value; without it, tickets in which the field is empty",
-    }),
-  }),
-  ok: { schema: ticketListSchema, description: "A page of tickets" },
-  isRead: true,
-}, (_services, { status, field: name, value, page, per_page, reverse, ...conditions }) => {
-  if (name === undefined && value !== undefined) {
-    throw new Invalid("The parameter `value` needs a `field`");
-  }
-  const asked = { page, per_page };
-  const filter = {
-    ...given(conditions),
-    ...(status === undefined || status === "" ? {} : { status }),
-    ...(name === undefined ? {} : { field: { name, value: value ?? "" } }),
-    isReversed: reverse === "true",
-  };
-  return new RepositoryRead(async (repository) => {
-    const found = await repository.tickets({ ...rangeOf(asked), ...filter });
-    const { tickets, total, statuses } = found;
-    return { ...pageOf(asked, total), tickets, statuses };
-  });
-});
+    ok: { schema: ticketListSchema, description: "A page of tickets" },
+    isRead: true,
+  },
+  async (
+    { hosting }: TicketServices,
+    { status, field: name, value, page, per_page, reverse, ...conditions },
+    call,
+  ) => {
+    if (name === undefined && value !== undefined) {
+      throw new Invalid("The parameter `value` needs a `field`");
+    }
+    const asked = { page, per_page };
+    const { numbers } = hosting.tickets;
+    const sought = conditions.search?.trim() ?? "";
+    const named = await numbers.named(call.project, sought.startsWith("#") ? [sought] : []);
+    const search = named.get(sought);
+    const filter = {
+      ...given(conditions),
+      ...(search === undefined ? {} : { search }),
+      ...(status === undefined || status === "" ? {} : { status }),
+      ...(name === undefined ? {} : { field: { name, value: value ?? "" } }),
+      isReversed: reverse === "true",
+    };
+    return new RepositoryRead(
+      async (repository) => {
+        const found = await repository.tickets({ ...rangeOf(asked), ...filter });
+        const { total, statuses } = found;
+        const tickets = await numbers.with(call.project, found.tickets);
+        return { ...pageOf(asked, total), tickets, statuses };
+      },
+      "all",
+      {
+        isProvisional: ({ tickets }) => tickets.some(({ number }) => number === null),
+        surroundings: search ?? "",
+      },
+    );
+  },
+);
 
 export const listUnclaimedTickets = operation({
   http: "GET /api/tickets/unclaimed",
@@ -171,7 +191,7 @@ export const listUnclaimedTickets = operation({
 }, async ({ hosting }: TicketServices, { status = "Open", limit, offset }, { project }) => {
   const asked = { limit, offset, status: status || undefined };
   const { tickets, total } = await hosting.claims.unclaimed(project, asked);
-  return { tickets, total };
+  return { tickets: await hosting.tickets.numbers.with(project, tickets), total };
 });
 
 export const listStruckTickets = operation({
@@ -249,12 +269,18 @@ export const listTicketChanges = operation({
   input: byId.extend(pageParameters),
   ok: { schema: ticketChangesSchema, description: "A page of changes" },
   isRead: true,
-}, (_services, { uuid: id, ...page }) =>
-  new RepositoryRead(async (repository) => {
-    const found = await repository.ticketChanges({ id, ...rangeOf(page) });
-    const { ticket, changes, total } = found;
-    return { ticket, changes, ...pageOf(page, total) };
-  }));
+}, async ({ hosting }: TicketServices, { uuid, ...page }, { project }) => {
+  const id = await hosting.tickets.numbers.idOf(project, uuid);
+  return new RepositoryRead(
+    async (repository) => {
+      const found = await repository.ticketChanges({ id, ...rangeOf(page) });
+      const { ticket, changes, total } = found;
+      return { ticket, changes, ...pageOf(page, total) };
+    },
+    "all",
+    { surroundings: id },
+  );
+});
 
 export const createTicket = operation({
   http: "POST /api/tickets",
@@ -366,7 +392,9 @@ export const claimTicket = operation({
 }, async (services: TicketServices, { uuid, workspace, ...by }, call) => {
   const { tickets, claims } = services.hosting;
   const writer = writerOf(services, call, by);
-  const ticket = await tickets.resolve(call.project, uuid, "Ticket not found in repository");
+  const ticket = await tickets.resolve(call.project, uuid, {
+    absence: "Ticket not found in repository",
+  });
   const request = { ...writer, generation: writer.generation, workspace: workspace || undefined };
   const { claim, isNew } = await claims.claim(call.project, ticket, request);
   const view = viewOfClaim(claim);
@@ -381,7 +409,10 @@ export const releaseTicket = operation({
     name: "release_ticket",
     about: "Gives back a ticket that you claimed, without a result, so that others can take it. " +
       "Say in a comment (update_ticket) what you found. If the work is done, use submit_work.",
-    takes: { uuid: "The ticket: its id or a unique prefix of it", generation: OF_GENERATION },
+    takes: {
+      uuid: "The ticket: its number, its id or a unique prefix of the id",
+      generation: OF_GENERATION,
+    },
     shows: [
       "ticket",
       "agent",
@@ -403,7 +434,7 @@ export const releaseTicket = operation({
 }, async (services: TicketServices, { uuid, ...by }, call) => {
   const { tickets, claims } = services.hosting;
   const writer = writerOf(services, call, by);
-  const ticket = await tickets.resolve(call.project, uuid, "No active claim for this ticket");
+  const ticket = await tickets.resolve(call.project, uuid, { absence: NOT_CLAIMED });
   const { isAdmin } = call.access;
   const request = { ...writer, generation: writer.generation, isAdmin };
   const claim = await claims.release(call.project, ticket.uuid, request);

@@ -196,3 +196,6 @@ export function requireNotDone(ticket: TicketRef, previous: Claim | null, actor:
     previous,
   );
 }
+
+/** Why a claim cannot be ended. */
+export const NOT_CLAIMED = "No active claim for this ticket";

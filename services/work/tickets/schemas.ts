@@ -88,9 +88,18 @@ export const generationField = z.int().min(1).max(2 ** 31 - 1).optional().meta({
     "X-Claim-Generation. 409 if it is not the current one",
 });
 
+/** The name of a ticket in a request. */
+export const ticketIdSchema = z.string().transform((id) => id.toLowerCase()).meta({
+  description: "The ticket: its number, its id, or a unique prefix of the id",
+  pattern: "^#?[0-9a-fA-F]{1,64}$",
+});
+
 /** A ticket as lists show it. */
 export const ticketRefSchema = z.object({
   uuid: z.string(),
+  number: z.int().nullable().meta({
+    description: "Its number in the project, as in #12; null for a moment after a push brought it",
+  }),
   title: z.string(),
   status: z.string(),
   type: z.string(),

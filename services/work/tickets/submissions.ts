@@ -5,7 +5,14 @@ import type { TicketRef } from "../../engines/fossil/mod.ts";
 import type { Caller } from "../../people/identity/mod.ts";
 import type { Actor, Project, ProjectRepositories, RegisteredKind } from "../projects/mod.ts";
 import type { Claims } from "./claims.ts";
-import { type Claim, claimRefusal, isResult, refusalOf, type TicketWriter } from "./records.ts";
+import {
+  type Claim,
+  claimRefusal,
+  isResult,
+  NOT_CLAIMED,
+  refusalOf,
+  type TicketWriter,
+} from "./records.ts";
 import type { SubmittedWork } from "./schemas.ts";
 import { setting } from "./ticket_fields.ts";
 import type { Tickets } from "./tickets.ts";
@@ -90,7 +97,7 @@ export class Submissions {
    * Submits the work of a claim and ends it: comments on the ticket and sets its status to
    * "Review".
    *
-   * @param id the ticket's id or a prefix of it
+   * @param id the ticket's number, its id or a prefix of it
    * @throws NotFound if nobody claimed the ticket; Forbidden if somebody else did; Conflict
    */
   async submit(
@@ -101,7 +108,7 @@ export class Submissions {
   ): Promise<{ readonly claim: Claim; readonly answer: Readonly<Record<string, unknown>> }> {
     const { tickets, repositories } = this.#options;
     const { caller, actor } = writer;
-    const ticket = await tickets.resolve(project, id, "No active claim for this ticket");
+    const ticket = await tickets.resolve(project, id, { absence: NOT_CLAIMED });
     const claim = await this.#requireClaim(project, ticket.uuid, writer);
     const workspace = work.workspace || claim.workspace;
     const { summary, reviewers } = work;
@@ -153,14 +160,14 @@ export class Submissions {
       throw new Forbidden("Only the claiming agent can submit work for this ticket");
     }
     const newest = await claims.newest(project, ticket);
-    if (newest === null) throw new NotFound("No active claim for this ticket");
+    if (newest === null) throw new NotFound(NOT_CLAIMED);
     const { outcome } = newest;
     const isOwn = newest.holder.key === actor.key;
     if (isResult(outcome)) {
       if (!isOwn) throw new Forbidden("Only the claiming agent can submit work for this ticket");
       throw new Conflict(`Claim is already ${outcome}`);
     }
-    if (!isOwn || outcome === "released") throw new NotFound("No active claim for this ticket");
+    if (!isOwn || outcome === "released") throw new NotFound(NOT_CLAIMED);
     throw refusalOf(newest, claims.outcomeOf(newest));
   }
 

@@ -8,11 +8,13 @@ import type {
 import {
   type Project,
   type ProjectRepositories,
+  type ReadsAnywhere,
   type RepositoryWrite,
   serviceErrorOf,
   type Stamp,
 } from "../projects/mod.ts";
 import type { Claims } from "./claims.ts";
+import type { TicketNumbers } from "./numbers.ts";
 import { type ClaimView, isoOf, type TicketWriter, viewOfClaim } from "./records.ts";
 import type { NewComment, NewTicket, TicketEdit } from "./schemas.ts";
 import { type Field, requireFields, setting } from "./ticket_fields.ts";
@@ -20,17 +22,24 @@ import { type Field, requireFields, setting } from "./ticket_fields.ts";
 export interface TicketsOptions {
   readonly repositories: ProjectRepositories;
   readonly claims: Claims;
+  readonly numbers: TicketNumbers;
+}
+
+/** A ticket in one line. */
+export interface NumberedTicket extends TicketRef {
+  /** Its number in the project; null until the server has given it one. */
+  readonly number: number | null;
 }
 
 /** A ticket with its comments, its claim and its strikes. */
-export interface TicketView extends Ticket {
+export interface TicketView extends Ticket, NumberedTicket {
   readonly claim: ClaimView | null;
   /** How many claims of it ended without a result. */
   readonly strikes: number;
 }
 
 /** A ticket that waits for a person. */
-export interface StruckTicket extends TicketRef {
+export interface StruckTicket extends NumberedTicket {
   readonly strikes: number;
 }
 
@@ -38,20 +47,34 @@ export interface StruckTicket extends TicketRef {
 export class Tickets {
   readonly #repositories: ProjectRepositories;
   readonly #claims: Claims;
+  readonly numbers: TicketNumbers;
 
   constructor(options: TicketsOptions) {
     this.#repositories = options.repositories;
     this.#claims = options.claims;
+    this.numbers = options.numbers;
   }
 
   /**
-   * Finds a ticket by its id or a prefix.
+   * Finds a ticket by its number, its id or a prefix of it.
    *
-   * @param absence the error's text if there is none
+   * @param more.absence the error's text if there is none
+   * @param more.reads how to read the repository, if the project may be on another node
    * @throws NotFound; Invalid if a prefix fits several
    */
-  resolve(project: Project, id: string, absence = "Ticket not found"): Promise<TicketRef> {
-    return this.#find(project, absence, (repository) => repository.resolveTicket(id));
+  async resolve(
+    project: Project,
+    id: string,
+    { absence = "Ticket not found", reads = this.#repositories }: {
+      readonly absence?: string;
+      readonly reads?: Pick<ReadsAnywhere, "read">;
+    } = {},
+  ): Promise<TicketRef> {
+    const known = await this.numbers.idOf(project, id);
+    return await found(
+      absence,
+      () => reads.read(project, (repository) => repository.resolveTicket(known)),
+    );
   }
 
   /** A page of the tickets that wait for a person, newest first. */
@@ -65,7 +88,8 @@ export class Tickets {
       (repository) => repository.tickets({ limit, offset, only }),
     );
     const strikesOf = (ticket: string) => this.#claims.strikes(project, ticket);
-    return { tickets: tickets.map((ref) => withStrikes(ref, strikesOf(ref.uuid))), total };
+    const numbered = await this.numbers.with(project, tickets);
+    return { tickets: numbered.map((ref) => withStrikes(ref, strikesOf(ref.uuid))), total };
   }
 
   /**
@@ -73,12 +97,16 @@ export class Tickets {
    * @throws NotFound; Invalid if a prefix fits several
    */
   async read(project: Project, id: string, hasChanges = true): Promise<TicketView> {
-    const ticket = await this.#find(
-      project,
+    const known = await this.numbers.idOf(project, id);
+    const ticket = await found(
       "Ticket not found",
-      (repository) => hasChanges ? repository.ticket(id) : repository.ticketItself(id),
+      () =>
+        this.#repositories.read(
+          project,
+          (repository) => hasChanges ? repository.ticket(known) : repository.ticketItself(known),
+        ),
     );
-    return this.#viewOf(project, ticket);
+    return await this.#viewOf(project, ticket);
   }
 
   /** @throws Invalid if the project's tickets lack a field, or a field of numbers gets a text */
@@ -95,13 +123,13 @@ export class Tickets {
       subject: null,
       write: (repository, stamp) => repository.saveTicket({ ...stamp, fields, optional }),
     });
-    return this.#viewOf(project, await this.#explained(project, fields, write));
+    return await this.#viewOf(project, await this.#explained(project, fields, write));
   }
 
   /**
    * Changes fields of a ticket and adds a comment, in one step.
    *
-   * @param id the ticket's id or a prefix of it
+   * @param id the ticket's number, its id or a prefix of it
    * @throws Conflict if the generation is not the current one of the actor's claim
    * @throws Invalid like {@link create}
    */
@@ -127,10 +155,10 @@ export class Tickets {
       writer,
       (repository, stamp) => repository.saveTicket({ ...stamp, ticket, fields, ...comment }),
     );
-    return this.#viewOf(project, await this.#explained(project, fields, write));
+    return await this.#viewOf(project, await this.#explained(project, fields, write));
   }
 
-  /** Adds a comment to a ticket; `id` may be a prefix. */
+  /** Adds a comment to a ticket; `id` may be its number, or a prefix. */
   async comment(
     project: Project,
     id: string,
@@ -227,22 +255,23 @@ export class Tickets {
     }
   }
 
-  #viewOf(project: Project, ticket: Ticket): TicketView {
+  async #viewOf(project: Project, ticket: Ticket): Promise<TicketView> {
     const claim = this.#claims.active(project, ticket.uuid);
     const strikes = this.#claims.strikes(project, ticket.uuid);
-    return Object.assign(ticket, { claim: claim === null ? null : viewOfClaim(claim), strikes });
+    const [numbered] = await this.numbers.with(project, [ticket]);
+    return Object.assign(numbered!, {
+      claim: claim === null ? null : viewOfClaim(claim),
+      strikes,
+    });
   }
+}
 
-  async #find<T>(
-    project: Project,
-    absence: string,
-    read: (repository: PooledRepository) => Promise<T>,
-  ): Promise<T> {
-    try {
-      return await this.#repositories.read(project, read);
-    } catch (error) {
-      throw error instanceof NotFound ? new NotFound(absence) : error;
-    }
+/** What a read finds; `absence` is the error's text if there is nothing. */
+async function found<T>(absence: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw error instanceof NotFound ? new NotFound(absence) : error;
   }
 }
 
@@ -253,7 +282,7 @@ function ticketNotFound(): NotFound {
   return new NotFound("Ticket not found");
 }
 
-function withStrikes(ref: TicketRef, strikes: number): StruckTicket {
+function withStrikes(ref: NumberedTicket, strikes: number): StruckTicket {
   return Object.assign(ref, { strikes });
 }
 

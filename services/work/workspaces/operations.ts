@@ -4,10 +4,11 @@ import { Conflict, Invalid, TooLarge, TooMany } from "../../kernel/errors.ts";
 import { encodeUtf8 } from "../../engines/fossil/front/mod.ts";
 import type { FileChange } from "../../engines/fossil/mod.ts";
 import type { AccountDirectory } from "../../people/identity/mod.ts";
-import { accountKeyOf, actorOf, type Project, type ProjectRepositories } from "../projects/mod.ts";
+import { accountKeyOf, actorOf, type Project } from "../projects/mod.ts";
 import { Created, operation, type OperationCall } from "../projects/operation.ts";
 import { pageOf, pageParameters, rangeOf } from "../projects/schemas.ts";
 import { wholeNumber } from "../../kernel/validation/schemas.ts";
+import type { Tickets } from "../tickets/mod.ts";
 import { OF_GENERATION } from "../tickets/schemas.ts";
 import type { Overlap } from "./overlaps.ts";
 import {
@@ -41,7 +42,7 @@ import type { Workspaces } from "./workspaces.ts";
 interface WorkspaceServices {
   readonly hosting: {
     readonly workspaces: Workspaces;
-    readonly repositories: Pick<ProjectRepositories, "read">;
+    readonly tickets: Pick<Tickets, "resolve">;
   };
   readonly accounts: Pick<AccountDirectory, "find">;
 }
@@ -148,13 +149,12 @@ export const createWorkspace = operation({
 });
 
 async function ticketOf(
-  { hosting: { repositories } }: WorkspaceServices,
+  { hosting: { tickets } }: WorkspaceServices,
   project: Project,
   id: string | undefined,
 ) {
   if (id === undefined) return {};
-  const found = await repositories.read(project, (repository) => repository.resolveTicket(id));
-  return { ticket: found.uuid };
+  return { ticket: (await tickets.resolve(project, id)).uuid };
 }
 
 export const getWorkspace = operation({

@@ -7,7 +7,7 @@ import {
 } from "../../../services/kernel/compression.ts";
 import { Random } from "../engines/fossil/support/random.ts";
 
-Deno.test("what is compressed inflates to what it was, whatever its length", () => {
+Deno.test("compressed bytes inflate to the same bytes, at any length", () => {
   const random = new Random(1);
   for (const length of [0, 1, 100, 200, 201, 1024, 1025, 70_000]) {
     for (const values of [2, 256]) {

@@ -81,8 +81,10 @@ export async function workAtBothDoors(operations: number, seed: number): Promise
       const doctor = await runMuster(["doctor"], { folder });
       assert.equal(doctor.code, 0, doctor.stdout + doctor.stderr);
       await program.stop();
-      for (const derived of ["objects", "pack"]) {
-        await Deno.remove(join(folder, "data", "projects", `soak.${derived}`));
+      const projects = join(folder, "data", "projects");
+      for await (const { name } of Deno.readDir(projects)) {
+        // There is a pack only if a clone was too long for one answer.
+        if (/^soak\.(?:objects|pack)$/.test(name)) await Deno.remove(join(projects, name));
       }
       program = await startProgram({ folder, environment });
       const made = await git.clone(urlOf(program, account, ".git"), "--mirror");

@@ -9,6 +9,7 @@ import { DiffPart, layoutOf, patchOf, readDiff } from "../../parts/diff_page.tsx
 import { CheckinLink, firstLine } from "../../parts/files.tsx";
 import { PublicHead } from "../../parts/public_head.tsx";
 import { SignatureFact } from "../../parts/signature.tsx";
+import { TicketLinks, ticketsNamed } from "../../parts/ticket_links.tsx";
 import { Time } from "../../parts/time.tsx";
 import { CodeProject } from "../../code_project.ts";
 import { BranchPurpose } from "../../parts/work_badges.tsx";
@@ -35,9 +36,10 @@ async function show(visit: Visit): Promise<View | Response> {
     readDiff(project, { to: name }),
     project.invoke(getCheckinStatus, { checkin: name }),
   ]);
+  const tickets = await ticketsNamed(visit, project.open, detail.comment);
   const body = (
     <>
-      <CheckinHead {...{ project, detail, status }} />
+      <CheckinHead {...{ project, detail, status, tickets }} />
       <DiffPart
         project={project}
         diff={diff}
@@ -59,17 +61,23 @@ interface HeadProps {
   readonly project: CodeProject;
   readonly detail: Detail;
   readonly status: CheckinStatus;
+  /** The addresses of the tickets that its message names. */
+  readonly tickets: ReadonlyMap<string, string>;
 }
 
-function CheckinHead({ project, detail, status }: HeadProps) {
+function CheckinHead({ project, detail, status, tickets }: HeadProps) {
   const { to } = project;
   const { uuid, comment, user, timestamp, branch, tags } = detail;
   const title = firstLine(comment);
   const rest = comment.trim().slice(title.length).trim();
   return (
     <section class="card checkin-head">
-      <h1>{title}</h1>
-      {rest !== "" && <pre class="message-text" tabindex={0}>{rest}</pre>}
+      <h1>
+        <TicketLinks text={title} tickets={tickets} />
+      </h1>
+      {rest !== "" && (
+        <pre class="message-text" tabindex={0}><TicketLinks text={rest} tickets={tickets} /></pre>
+      )}
       <p class="soft">
         <a class="plain-link" href={to.at("/timeline", { user })}>{user}</a>,{" "}
         <Time at={timestamp} />

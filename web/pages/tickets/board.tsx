@@ -100,13 +100,14 @@ function Card({ visit, project, ticket, statuses }: {
   readonly ticket: ListedTicket;
   readonly statuses: readonly string[];
 }) {
-  const { uuid, title, status } = ticket;
+  const { uuid, number, title, status } = ticket;
   return (
     <li class="board-card" data-card={uuid} draggable={project.mayWrite}>
       <a href={`${project.base}/tickets/${uuid}`} title={title}>
         {title === "" ? "(without a title)" : title}
       </a>
       <div class="meta">
+        {number !== null && <b>#{number}</b>}
         <TicketWords {...ticket} />
         <TicketHolder {...{ visit, project }} {...holdingOf(visit, project, uuid)} until={null} />
       </div>

@@ -8,6 +8,7 @@ import {
   type Holding,
   holdingOf,
   TicketHolder,
+  TicketName,
   TicketStatus,
   TicketWords,
 } from "../../parts/ticket_badges.tsx";
@@ -258,7 +259,7 @@ function TicketRow({ visit, project, ticket, holding }: {
         />
       </div>
       <div class="meta">
-        <span class="mono">#{ticket.uuid.slice(0, 10)}</span>
+        <TicketName {...ticket} />
         <span>
           filed <Time at={ticket.created} />
         </span>

@@ -14,6 +14,7 @@ import {
   type Holding,
   holdingOf,
   TicketHolder,
+  TicketName,
   TicketStatus,
   TicketWords,
 } from "../../parts/ticket_badges.tsx";
@@ -117,7 +118,7 @@ async function Shown({ visit, project, ticket }: {
           {...ticket}
           to={(field, value) => withQuery(`${project.base}/tickets`, { [field]: value })}
         />
-        <span class="mono">#{ticket.uuid.slice(0, 10)}</span>
+        <TicketName {...ticket} />
         <span>
           filed <Time at={ticket.created} />
         </span>

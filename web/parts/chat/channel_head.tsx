@@ -21,7 +21,9 @@ export function ChannelHead({ visit, channel, isIn }: {
         <bdi>{channel}</bdi>
       </h1>
       <p class="topic" data-topic dir="auto" title={plainText(topic) || undefined}>
-        {topic === "" ? <span class="soft">No topic yet</span> : <IrcText text={topic} />}
+        {topic === ""
+          ? <span class="soft">No topic yet</span>
+          : <IrcText text={topic} hasTickets />}
       </p>
       <a
         class="icon-button"

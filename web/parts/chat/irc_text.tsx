@@ -31,12 +31,23 @@ interface Run {
   readonly styles: ReadonlySet<Style>;
 }
 
+/** How a text of IRC is shown. */
+export interface IrcTextProps {
+  readonly text: string;
+  /** Whether `#12` leads to the ticket of the page's channel. */
+  readonly hasTickets?: boolean;
+}
+
 /**
  * A text of IRC as people read it: with its styles, `code`, and links to what looks like a web
- * address.
+ * address, a channel or a ticket.
  */
-export function IrcText({ text }: { readonly text: string }): Child {
-  return <>{runsOf(text).map(({ text: run, styles }) => styled(inner(run, styles), styles))}</>;
+export function IrcText({ text, hasTickets = false }: IrcTextProps): Child {
+  return (
+    <>
+      {runsOf(text).map(({ text: run, styles }) => styled(inner(run, styles, hasTickets), styles))}
+    </>
+  );
 }
 
 /** Whether {@linkcode IrcText} shows a text as it is: it has no styles, no code and no links. */
@@ -87,9 +98,9 @@ function styled(content: Child, styles: ReadonlySet<Style>): Child {
   return wrapped;
 }
 
-/** Three backquotes, code between single ones, an address, or a channel. */
+/** Three backquotes, code between single ones, an address, a ticket, or a channel. */
 const PART =
-  /```|`([^`]+)`|\bhttps?:\/\/[^\s<>"`\u2028\u2029]+|(?<![^\s([{"'])#\p{L}[\p{L}\p{N}_-]*/giu;
+  /```|`([^`]+)`|\bhttps?:\/\/[^\s<>"`\u2028\u2029]+|(?<![^\s([{"'])#(?:[1-9][0-9]{0,8}(?![\p{L}\p{N}_-])|\p{L}[\p{L}\p{N}_-]*)/giu;
 
 /** Characters that end a sentence rather than an address. */
 const TRAILING = /[.,;:!?'*_~]/;
@@ -99,20 +110,23 @@ const FENCE = "```";
 /** What every {@linkcode PART} has. */
 const MAY_HAVE_PARTS = /[`#]|:\/\//;
 
-function inner(text: string, styles: ReadonlySet<Style>): Child {
+function inner(text: string, styles: ReadonlySet<Style>, hasTickets: boolean): Child {
   if (styles.has("code") || !MAY_HAVE_PARTS.test(text)) return text;
   const parts: Child[] = [];
   let from = 0;
   for (const match of text.matchAll(PART)) {
     if (match.index < from) continue;
     const [whole, single] = match;
+    const isTicket = /^#[0-9]/.test(whole);
+    if (isTicket && !hasTickets) continue;
     const isFence = whole === FENCE;
     const end = isFence ? text.indexOf(FENCE, match.index + FENCE.length + 1) : -1;
     if (isFence && end < 0) continue;
     const code = isFence ? text.slice(match.index + FENCE.length, end) : single;
     const shown = code ?? addressIn(whole);
     parts.push(text.slice(from, match.index));
-    if (whole.startsWith("#")) parts.push(<ChannelLink name={shown} />);
+    if (isTicket) parts.push(<a href={`?ticket=${shown.slice(1)}`}>{shown}</a>);
+    else if (whole.startsWith("#")) parts.push(<ChannelLink name={shown} />);
     else parts.push(code === undefined ? <Address text={shown} /> : <code>{shown}</code>);
     const length = code === undefined ? shown.length : whole.length;
     from = isFence ? end + FENCE.length : match.index + length;

@@ -4,7 +4,7 @@ import { answerTo, colorOf, isAction, linkTo } from "../../elements/chat_rules.t
 import type { SentMessage } from "../../elements/sent_message.ts";
 import { exactly, validTime } from "../../elements/time_ago.ts";
 import { IconOf, IconSet } from "../icon.tsx";
-import { IrcText, isPlainText, plainText } from "./irc_text.tsx";
+import { IrcText, type IrcTextProps, isPlainText, plainText } from "./irc_text.tsx";
 import type { SpeakerKind } from "./robots.ts";
 
 /** A longer text is folded, in characters. */
@@ -34,6 +34,8 @@ export interface MessageProps {
   readonly place?: string;
   /** The message that it answers, if that is at hand. */
   readonly answered?: ShownMessage | undefined;
+  /** Whether it is in a channel, where `#12` is a ticket. */
+  readonly hasTickets?: boolean;
 }
 
 /** The icons of messages, which a page with messages has once. */
@@ -58,7 +60,9 @@ export function MessageTemplate() {
  * One message. It is the same for all readers; the browser adds what only the reader knows.
  * `elements/chat_message.ts` draws the same.
  */
-export function Message({ message, speaker, place = "", answered }: MessageProps) {
+export function Message(
+  { message, speaker, place = "", answered, hasTickets = false }: MessageProps,
+) {
   const { id, nick, text, timestamp, reply, via } = message;
   return (
     <li
@@ -84,7 +88,7 @@ export function Message({ message, speaker, place = "", answered }: MessageProps
       {via === "bridge" && <span class="via">by the operator</span>}
       {reply !== undefined && <Quoted id={reply} answered={answered} />}
       <div class="text" dir="auto">
-        <MessageText text={text} />
+        <MessageText text={text} hasTickets={hasTickets} />
       </div>
       <a
         class="answer"
@@ -111,12 +115,19 @@ function Quoted({ id, answered }: Pick<MessageProps, "answered"> & { readonly id
 }
 
 /** A message for the streams of pages: its text, or its HTML if the text is not shown as it is. */
-export function sentMessage(message: ShownMessage, speaker: SpeakerKind): SentMessage {
+export function sentMessage(
+  { message, speaker, hasTickets = false }: Pick<
+    MessageProps,
+    "message" | "speaker" | "hasTickets"
+  >,
+): SentMessage {
   const { nick, text, timestamp, via, reply } = message;
   return {
     nick,
     at: timestamp,
-    ...(isPlain(text) ? { text } : { html: String(<MessageText text={text} />) }),
+    ...(isPlain(text)
+      ? { text }
+      : { html: String(<MessageText text={text} hasTickets={hasTickets} />) }),
     ...(speaker !== "person" && { agent: true }),
     ...(speaker === "program" && { program: true }),
     ...(isAction(nick, text) && { action: true }),
@@ -131,17 +142,17 @@ function isPlain(text: string): boolean {
 }
 
 /** What a message says: an envelope as a card, a long text folded. */
-export function MessageText({ text }: { readonly text: string }) {
+export function MessageText({ text, hasTickets = false }: IrcTextProps) {
   const envelope = parseEnvelope(text);
   if (envelope !== null) return <EnvelopeCard envelope={envelope} />;
-  if (text.length <= FOLDED) return <IrcText text={text} />;
+  if (text.length <= FOLDED) return <IrcText text={text} hasTickets={hasTickets} />;
   return (
     <details class="long">
       <summary>
         <span>{plainText(text).slice(0, BEGINNING)}…</span>{" "}
         <span class="soft">{text.length} characters</span>
       </summary>
-      <IrcText text={text} />
+      <IrcText text={text} hasTickets={hasTickets} />
     </details>
   );
 }

@@ -5,7 +5,7 @@ import type { SpeakerKind } from "./robots.ts";
 import { Message, MessageIcons, MessageTemplate, type ShownMessage } from "./message.tsx";
 
 /** Messages in order, with a line between days and one before what is unread. */
-export function MessageList({ messages, own, speakerOf, readUpTo, label }: {
+export function MessageList({ messages, own, speakerOf, readUpTo, label, hasTickets = false }: {
   readonly messages: readonly ShownMessage[];
   /** The name of the reader. */
   readonly own: string;
@@ -13,6 +13,8 @@ export function MessageList({ messages, own, speakerOf, readUpTo, label }: {
   /** How far the reader has read, in Unix milliseconds; null if that is not known. */
   readonly readUpTo: number | null;
   readonly label: string;
+  /** Whether they are of a channel, where `#12` is a ticket. */
+  readonly hasTickets?: boolean;
 }) {
   const byId = new Map(messages.map((message) => [message.id, message]));
   const [fences, runs] = [new Fences(), new Runs()];
@@ -43,6 +45,7 @@ export function MessageList({ messages, own, speakerOf, readUpTo, label }: {
           speaker={speaker}
           place={places.filter((place) => place !== "").join(" ")}
           answered={reply === undefined ? undefined : byId.get(reply)}
+          hasTickets={hasTickets}
         />
       </>
     );

@@ -118,6 +118,7 @@ Deno.test("beyond sixty events a minute, one actor's events are only counted", a
       address: "192.0.2.7",
       data: { count: 40 },
     }]);
-    assert.equal(services.clock.pending, pendingBefore);
+    // Other parts' timers may have run out.
+    assert.ok(services.clock.pending <= pendingBefore);
   });
 });

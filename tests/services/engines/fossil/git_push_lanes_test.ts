@@ -115,7 +115,7 @@ Deno.test("a short push is unpacked in memory, and stored from there", async () 
   });
 });
 
-Deno.test("what is not short, or wrong, is left to a worker on the side", async () => {
+Deno.test("a push that is long or wrong is left to a worker on the side", async () => {
   await withPool({ workers: 1 }, async (_, repository) => {
     const blob = rawBlob("x".repeat(300_000));
     const commit = rawCommit(rawTree([["a", FILE, blob]]), { message: "Long\n" });

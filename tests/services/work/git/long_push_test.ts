@@ -38,19 +38,24 @@ function namesIn(folder: string): string[] {
   }
 }
 
-gitTest("a long push keeps no other write waiting", async (test) => {
+/** Begins to push a long line of commits to a project with one file; returns once it is rehearsed. */
+async function pushLong(test: GitTest, refspec: string) {
   await commitFiles(test, { "a.txt": "a\n" });
   const clone = await test.clone();
   await addCommits(clone, test.client);
-  const ended: string[] = [];
-  const pushing = clone.run("push", "origin", "long").then((push) => {
-    ended.push("push");
-    return push;
-  });
+  const pushing = clone.run("push", "origin", refspec);
   await until(() => isRehearsing(test));
+  return { clone, pushing };
+}
+
+gitTest("a long push keeps no other write waiting", async (test) => {
+  const { clone, pushing } = await pushLong(test, "long");
+  const ended: string[] = [];
+  const noting = pushing.then(() => ended.push("push"));
   await test.answer("POST /api/tickets", { body: { title: "meanwhile" } });
   ended.push("ticket");
   const push = await pushing;
+  await noting;
   assert.equal(push.code, 0, push.stderr);
   assert.deepEqual(ended, ["ticket", "push"]);
   await requireSame(test, clone, "refs/heads");
@@ -59,11 +64,7 @@ gitTest("a long push keeps no other write waiting", async (test) => {
 });
 
 gitTest("commits that come during a long push are kept, and it is stored", async (test) => {
-  await commitFiles(test, { "a.txt": "a\n" });
-  const clone = await test.clone();
-  await addCommits(clone, test.client);
-  const pushing = clone.run("push", "origin", "long");
-  await until(() => isRehearsing(test));
+  const { clone, pushing } = await pushLong(test, "long");
   await commitFiles(test, { "a.txt": "b\n" });
   const push = await pushing;
   assert.equal(push.code, 0, push.stderr);
@@ -75,11 +76,7 @@ gitTest("commits that come during a long push are kept, and it is stored", async
 gitTest(
   "a long push to a branch that moves meanwhile is refused, and leaves nothing",
   async (test) => {
-    await commitFiles(test, { "a.txt": "a\n" });
-    const clone = await test.clone();
-    await addCommits(clone, test.client);
-    const pushing = clone.run("push", "origin", "long:trunk");
-    await until(() => isRehearsing(test));
+    const { pushing } = await pushLong(test, "long:trunk");
     await commitFiles(test, { "a.txt": "b\n" });
     const { checkins: before } = await test.answer("GET /api/timeline");
     const push = await pushing;
