@@ -7,10 +7,14 @@ const FIRST_PAUSE = 500;
 /** The longest pause, in milliseconds. */
 const LONGEST_PAUSE = 30_000;
 
+/** How long an absence may be no more than a restart, in milliseconds. */
+const RESTART = 5000;
+
 /** Whether a server is away. */
 export class Absence {
   readonly #ask: () => Promise<void>;
   #reason: ServerAway | null = null;
+  #began = 0;
   #looking: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -24,10 +28,17 @@ export class Absence {
     return this.#reason;
   }
 
+  /** Whether the server may just start again. */
+  get isNew(): boolean {
+    return this.#reason !== null && performance.now() - this.#began < RESTART;
+  }
+
   begin(reason: ServerAway): void {
     const isKnown = this.#reason !== null;
     this.#reason = reason;
-    if (!isKnown) this.#lookAfter(FIRST_PAUSE);
+    if (isKnown) return;
+    this.#began = performance.now();
+    this.#lookAfter(FIRST_PAUSE);
   }
 
   end(): void {

@@ -248,8 +248,8 @@ class StdioServer {
   }
 
   /**
-   * Delivers a message of the client. While the server is away, it is looked for first, unless there
-   * is an answer without it.
+   * Delivers a message of the client. A server that may just start again is waited for; one that is
+   * away for longer is looked for once. Neither if there is an answer without it.
    */
   async #deliver(
     message: unknown,
@@ -262,6 +262,7 @@ class StdioServer {
       return await this.#send({ ...outgoing, waits, isBrief });
     }
     if (isBrief) throw reason;
+    if (this.#absence.isNew) return await this.#send({ ...outgoing, waits: true, isBrief });
     await this.#absence.look();
     if (this.#absence.reason !== null) throw this.#absence.reason;
     return await this.#send({ ...outgoing, waits: false, isBrief });
