@@ -153,7 +153,8 @@ export function setTable(
   return after;
 }
 
-function parseToml(text: string): TomlTable {
+/** @throws Unreadable if the text is not TOML */
+export function parseToml(text: string): TomlTable {
   try {
     return readToml(text);
   } catch (error) {

@@ -4,7 +4,17 @@ import { URL_OPTION } from "../options.ts";
 
 const CLIENT = {
   usage: "<client>",
-  choices: ["claude", "codex", "gemini", "cursor", "vscode", "qwen"],
+  choices: [
+    "claude",
+    "codex",
+    "gemini",
+    "cursor",
+    "vscode",
+    "opencode",
+    "copilot",
+    "qwen",
+    "goose",
+  ],
 };
 
 const NAME_OPTION: Option = {

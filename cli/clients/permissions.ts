@@ -1,5 +1,6 @@
 /** Lists of permissions in a client's settings: which tools it uses without asking its user. */
 import { isObject, parseJson, setJson, Unreadable, valueAt } from "./config_text.ts";
+import { TOOL_NAMES } from "./tool_names.ts";
 
 /**
  * The tools for which a client goes on asking: those of people and operators, and those whose work
@@ -12,9 +13,14 @@ export const ASKED_TOOLS: readonly string[] = Object.freeze([
   "close_review",
 ]);
 
-/** Entries of a list of texts, and where the list is. */
+/** All other tools. Clients that know no rule for a whole server get their names. */
+export const ALLOWED_TOOLS: readonly string[] = Object.freeze(
+  TOOL_NAMES.filter((name) => !ASKED_TOOLS.includes(name)),
+);
+
+/** Entries of a list of texts, and where the list is: in an object, or at the root. */
 export interface ListEntries {
-  readonly path: readonly [string, string];
+  readonly path: readonly [string] | readonly [string, string];
   readonly entries: readonly string[];
 }
 
@@ -44,8 +50,9 @@ function removeEntries(text: string, { path, entries }: ListEntries): string {
     }
   }
   if (edited === text || listAt(edited, path).length > 0) return edited;
-  const [parent] = path;
+  const [parent, inner] = path;
   const without = setJson(edited, path, undefined);
+  if (inner === undefined) return without;
   const rest = valueAt(parseJson(without), [parent]);
   const isEmptied = isObject(rest) && Object.keys(rest).length === 0;
   return isEmptied ? setJson(without, [parent], undefined) : without;

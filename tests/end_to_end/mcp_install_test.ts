@@ -118,10 +118,34 @@ async function allowsTheTools(program: Program): Promise<void> {
   await atHome(program, "mcp", "uninstall", "codex", "--yes");
   assert.equal(Deno.readTextFileSync(codex), '# mine\nmodel = "x"\n');
 
-  const args = ["mcp", "install", "cursor", "--agent", "scout", "--allow", "--yes"];
-  const refused = await runAtHome(program, args);
-  assert.equal(refused.code, 2);
-  assert.match(refused.stderr, /knows no permissions of Cursor: leave out --allow/);
+  const told = {
+    cursor: /list of tools that need no question from permissions\.json/,
+    copilot: new RegExp(`these are for ${await Deno.realPath(program.folder)}$`, "m"),
+    goose: /in the mode auto, which is its default, it uses every tool without asking/,
+    gemini: /^\+\+\+ .*policies\/muster\.toml$/m,
+    opencode: /^\+ {4}"muster_abandon_workspace": "ask",$/m,
+  };
+  for (const [client, text] of Object.entries(told)) {
+    const words = install.map((word) => word === "claude" ? client : word);
+    assert.match(await atHome(program, ...words), text, client);
+  }
+  const refusals = [
+    [
+      "vscode",
+      "--agent",
+      "scout",
+      "--allow",
+      /no file for permissions: allow each tool in its dialog/,
+    ],
+    ["gemini", "--project", "--allow", /no permissions in a project's files: leave out --allow/],
+    ["goose", "--project", /goose has no files of a project: leave out --project/],
+  ] as const;
+  for (const refusal of refusals) {
+    const words = refusal.filter((word) => typeof word === "string");
+    const { code, stderr } = await runAtHome(program, ["mcp", "install", ...words, "--yes"]);
+    assert.equal(code, 2);
+    assert.match(stderr, refusal.at(-1) as RegExp);
+  }
 }
 
 async function namesNobody(program: Program): Promise<void> {
