@@ -64,7 +64,9 @@ export const EVENTS: readonly string[] = [
 ].map(written);
 
 /** An event as the API writes it: with spaces that other programs would not write. */
-export function written(event: { readonly type: string; readonly [field: string]: unknown }): string {
+export function written(
+  event: { readonly type: string; readonly [field: string]: unknown },
+): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event).replaceAll('":', '": ')}\n\n`;
 }
 
