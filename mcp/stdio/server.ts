@@ -8,7 +8,7 @@ import { Absence } from "./absence.ts";
 import { NotDelivered, type OutgoingMessage, ServerAway } from "./delivery.ts";
 import { type Memory, RememberedAnswers } from "./remembered_answers.ts";
 import { ToolsWatch } from "./tools_watch.ts";
-import { UserQuestions } from "./user_questions.ts";
+import { type ShownForm, UserQuestions } from "./user_questions.ts";
 
 /** Most messages that are answered at the same time; the next ones wait for their turn. */
 const MAX_ANSWERED = 64;
@@ -42,6 +42,12 @@ export interface StdioOptions {
    * minute if absent.
    */
   readonly watchInterval?: number;
+}
+
+/** What an answer goes to: the requests of a message, until they are cancelled. */
+interface Answered {
+  readonly ids: readonly RequestId[];
+  readonly signal: AbortSignal;
 }
 
 /** A request that is being answered. */
@@ -191,7 +197,8 @@ class StdioServer {
   #answer(line: string, message: unknown, opens: boolean): Promise<void> {
     const cancel = new AbortController();
     const pending = { ids: idsOf(message), cancel };
-    const exchange = () => this.#exchange(line, message, pending, opens);
+    const request = { ids: pending.ids, signal: cancel.signal };
+    const exchange = async () => void await this.#exchange(line, message, request, opens);
     const answered = this.#inTurn(exchange, cancel.signal).catch((error) => {
       this.#failure ??= { error };
     }).finally(() => this.#pending.delete(answered));
@@ -212,12 +219,14 @@ class StdioServer {
     }
   }
 
+  /** Returns whether there is nothing more to say to the client; not if it is cancelled before. */
   async #exchange(
     line: string,
     message: unknown,
-    { ids, cancel }: Pending,
+    request: Answered,
     opens: boolean,
-  ): Promise<void> {
+  ): Promise<boolean> {
+    const { ids, signal } = request;
     let text: string;
     let status: number;
     let change: object | null;
@@ -225,26 +234,44 @@ class StdioServer {
     this.#tools.ask(headers);
     this.#user.offer(headers, message, this.#revision);
     try {
-      const response = await this.#deliver(message, { headers, body: line, signal: cancel.signal });
+      const response = await this.#deliver(message, { headers, body: line, signal });
       status = response.status;
       change = this.#tools.changeIn(response);
       text = await response.text();
     } catch (error) {
-      if (cancel.signal.aborted) return;
-      return await this.#answerAlone(error, message, ids);
+      if (signal.aborted) return false;
+      await this.#answerAlone(error, message, ids);
+      return true;
     }
     // Who cancelled a request expects no answer to it.
-    if (cancel.signal.aborted) return;
-    if (headers.has(ELICITATION)) {
-      const again = await this.#user.goOn(message, answerIn(text, ids), cancel.signal);
-      if (again !== null) {
-        if (change !== null) await this.#write(change);
-        return await this.#exchange(JSON.stringify(again), again, { ids, cancel }, false);
-      }
-      if (cancel.signal.aborted) return;
+    if (signal.aborted) return false;
+    const form = headers.has(ELICITATION)
+      ? await this.#user.show(message, answerIn(text, ids))
+      : null;
+    if (form !== null) {
+      if (change !== null) await this.#write(change);
+      return await this.#askUser(form, request);
     }
     if (ids.length > 0 || status >= 300) await this.#pass(text, status, message, ids);
     if (change !== null) await this.#write(change);
+    return true;
+  }
+
+  /** Answers a call when the user has filled in a form, or somebody else was first. */
+  async #askUser(form: ShownForm, { ids, signal }: Answered): Promise<boolean> {
+    const accepted = new AbortController();
+    const call = form.accepted.then((call) => {
+      accepted.abort();
+      return call;
+    });
+    const either = AbortSignal.any([signal, accepted.signal]);
+    const again = (call: object, signal: AbortSignal) =>
+      this.#exchange(JSON.stringify(call), call, { ids, signal }, false);
+    if (!await again(form.waiting, either) && !signal.aborted) {
+      return await again(await call, signal);
+    }
+    await form.close();
+    return !signal.aborted;
   }
 
   /**

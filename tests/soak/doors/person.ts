@@ -209,7 +209,9 @@ export class Person {
   /** Pushes, which nobody has a reason to refuse; checks that the references are there. */
   async #push(...specs: readonly string[]): Promise<true> {
     const { seen, log } = this.#shared;
-    log.push(`${this.name}: git push ${specs.join(" ")} (HEAD ${await this.#head()})`);
+    // A clone of the empty project has no HEAD before it fetches.
+    const { stdout: head } = await this.#git.run("rev-parse", "HEAD");
+    log.push(`${this.name}: git push ${specs.join(" ")} (HEAD ${head.trim()})`);
     await this.#git.git("push", "--quiet", "origin", ...specs);
     await seen.look(this.#git, log.at(-1) ?? "");
     for (const spec of specs) {
