@@ -58,7 +58,7 @@ const askHuman = tool({
     wait_seconds: waitShape,
   },
   output: outcome,
-  hints: { idempotentHint: true, openWorldHint: true },
+  hints: { idempotentHint: true },
   advice: {
     notFound: 'Leave out "to", or give a ticket as project/id',
     conflict: 'Leave out "to"',
