@@ -101,9 +101,11 @@ export class Call {
           await this.end(this.#toldOutcome);
           return controller.close();
         }
+        if (value.isLast) await this.end(this.#toldOutcome);
         for (const { name, data } of value.events) {
           controller.enqueue({ name, data: this.#exchange.redact(data) });
         }
+        if (value.isLast) return controller.close();
         if (value.events.length > 0) return;
       }
     };

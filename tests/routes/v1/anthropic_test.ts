@@ -128,6 +128,28 @@ Deno.test("the events of a stream pass as they are, and count in the ledger", as
   });
 });
 
+Deno.test("a call is in the ledger before its client gets the last event", async () => {
+  await withAnthropic(() => {
+    const all = new TextEncoder().encode(EVENTS.join(""));
+    return new Response(new ReadableStream({ start: (stream) => stream.enqueue(all) }));
+  }, async (api) => {
+    for (const model of ["main/claude-opus-4-5", "claude-opus-4-5"]) {
+      const body = { ...REQUEST, model, stream: true };
+      const response = await api.send({ who: "writer", request: MESSAGES, body });
+      const reader = response.body?.getReader();
+      let text = "";
+      while (!text.includes("message_stop")) {
+        text += new TextDecoder().decode((await reader?.read())?.value);
+      }
+      const call = await lastCall(api);
+      assert.deepEqual([call["outcome"], call["cost_micro_usd"]], ["completed", COST]);
+      await reader?.cancel();
+      assert.equal((await lastCall(api))["outcome"], "completed");
+    }
+    assert.equal((await api.answer("GET /v1/llm/calls") as unknown[]).length, 2);
+  });
+});
+
 Deno.test("a model at a surcharge has no cost, and budgets count its usual one", async () => {
   for (const more of [{ speed: "fast" }, { service_tier: "batch" }, { inference_geo: "us" }]) {
     const answer = { ...MESSAGE, usage: { ...MESSAGE.usage, ...more } };

@@ -53,6 +53,7 @@ function asModelApi(api: ChatApi): ModelApi {
           report: reportOf(chunk),
           events: isHidden ? [] : [{ name: null, data: JSON.stringify(chunk) }],
           begins: saysSomething(chunk),
+          isLast: false,
         };
       }
     },

@@ -28,6 +28,8 @@ export interface AnswerPart {
   readonly events: readonly ServerEvent[];
   /** Whether the client may have it before the next part; a failure before that is an error. */
   readonly begins: boolean;
+  /** Whether the client knows by it that the answer is complete, and may leave. */
+  readonly isLast: boolean;
 }
 
 /** A whole answer, as JSON. */

@@ -61,7 +61,7 @@ export function passing(api: PassedApi): ModelApi {
         const { report, isEnd } = isObject(told)
           ? read(told)
           : { report: NOTHING_TOLD, isEnd: false };
-        yield { report, events: [{ name, data }], begins: true };
+        yield { report, events: [{ name, data }], begins: true, isLast: isEnd };
         if (isEnd) return;
       }
       throw cutShort();

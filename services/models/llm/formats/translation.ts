@@ -2,7 +2,7 @@ import { chunksOf } from "../chat/answer.ts";
 import type { ChatApi } from "../chat/chat.ts";
 import type { Provider } from "../catalog.ts";
 import { isObject, type JsonObject, parseJson } from "../json.ts";
-import { type TokenUsage, Told } from "../report.ts";
+import { NOTHING_TOLD, type TokenUsage, Told } from "../report.ts";
 import { reportOf } from "./chat.ts";
 import type { ModelApi, ModelCall, ServerEvent } from "./format.ts";
 import { SaidParts, type Step } from "./said_parts.ts";
@@ -68,16 +68,15 @@ export function translating(
         const events = steps.length === 0
           ? []
           : [...begin(), ...steps.flatMap((step) => writer.step(step))];
-        yield { report, events: events.map(written), begins: events.length > 0 };
+        const begins = events.length > 0;
+        yield { report, events: events.map(written), begins, isLast: false };
       }
       const last = [...said.end()].flatMap((step) => writer.step(step));
       const events = [...begin(), ...last, ...writer.end(ended(said, call, told.usage))];
-      yield { report: NO_REPORT, events: events.map(written), begins: true };
+      yield { report: NOTHING_TOLD, events: events.map(written), begins: true, isLast: true };
     },
   };
 }
-
-const NO_REPORT = reportOf({});
 
 function ended(said: SaidParts, call: ModelCall, usage: TokenUsage): Ended {
   const { parts, finishReason } = said;
