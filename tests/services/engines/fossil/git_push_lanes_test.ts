@@ -189,6 +189,19 @@ Deno.test("a long push is made again if check-ins, tags or settings came meanwhi
   });
 });
 
+Deno.test("a long push brings along what the objects of Git do not have yet", async () => {
+  await withPool({ workers: 1 }, async (_, repository) => {
+    await commit(repository, "b", new TextEncoder().encode("b\n"));
+    const { push } = await unpack(repository, 100);
+    const checkin = (await repository.resolveCheckin("trunk")).uuid;
+    await repository.tagCheckin({ user: "alice", date: DATE + 90_000_000, name: "v1", checkin });
+    const rehearsed = await rehearse(repository, push);
+    assert.equal(await repository.storeRehearsed({ ...rehearsed, mark: null }), true);
+    const refs = (await repository.gitRefs())?.refs.map(({ ref }) => ref);
+    assert.deepEqual(refs, [REF, "refs/heads/trunk", "refs/tags/v1"]);
+  });
+});
+
 Deno.test("a push that is interrupted anywhere leaves nothing, and can be made again", async () => {
   await withPool({ workers: 1 }, async (_, repository) => {
     const { push } = await unpack(repository, 40);

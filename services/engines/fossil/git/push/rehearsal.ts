@@ -137,9 +137,11 @@ export function storeRehearsed(
   companion: GitCompanion,
   { copy, report: { receipt }, mark }: RehearsedPush & { readonly mark: string | null },
 ): boolean {
-  const [from, fromObjects] = [copy, companionPath(copy)]
-    .map((path) => new Database(path, { readOnly: true })) as [Database, Database];
+  using from = new Database(copy, { readOnly: true });
+  using fromObjects = new Database(companionPath(copy), { readOnly: true });
   const { repository } = companion.reader;
+  // What it lacks is not in the changes of the copy, whose companion was current.
+  companion.update();
   try {
     const ground: Ground = JSON.parse(from.value<string>("SELECT value FROM fx_ground")!);
     companion.writeRows((objects) => {
@@ -161,9 +163,6 @@ export function storeRehearsed(
   } catch (error) {
     if (error instanceof Outdated) return false;
     throw error;
-  } finally {
-    from.close();
-    fromObjects.close();
   }
 }
 
