@@ -59,7 +59,7 @@ export interface GitPushesOptions extends PushesOptions {
   readonly workspaces: Workspaces;
   readonly reviews: Pick<Reviews, "store" | "opening">;
   readonly landing: Pick<LandingQueue, "land">;
-  readonly space: Pick<FreeSpace, "require" | "refusal">;
+  readonly space: Pick<FreeSpace, "require" | "refusal" | "hasRoomFor">;
 }
 
 /** A push that arrives. */
@@ -139,7 +139,7 @@ export class GitPushes {
   }
 
   async #receive({ access, call, upload, head }: Received): Promise<PushOutcome> {
-    const { repositories, git } = this.#options;
+    const { repositories, git, space } = this.#options;
     const tips = head.commands.flatMap(({ to }) => to ?? []);
     let unpacked: UnpackedPush | null = null;
     if (tips.length > 0) {
@@ -158,6 +158,7 @@ export class GitPushes {
     const turns = {
       folder: join(upload.path, ".."),
       signal: call.signal,
+      space,
       read: <T>(work: (repository: PooledRepository) => Promise<T>) =>
         repositories.read(access.project, work),
     };

@@ -87,6 +87,27 @@ gitTest(
   },
 );
 
+gitTest("a long push waits for no room on the disk, and is stored without a copy", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const clone = await test.clone();
+  await addCommits(clone, test.client);
+  Object.defineProperty(test.api.services.space, "hasRoomFor", {
+    value: (bytes: number) => bytes < 4096,
+  });
+  const folder = test.api.services.hosting.repositories.files.folder;
+  const made: string[] = [];
+  const watcher = Deno.watchFs(folder);
+  const watching = (async () => {
+    for await (const { paths } of watcher) made.push(...paths);
+  })();
+  const push = await clone.run("push", "origin", "long");
+  watcher.close();
+  await watching;
+  assert.equal(push.code, 0, push.stderr);
+  assert.deepEqual(made.filter((path) => path.includes("rehearsal")), []);
+  await requireSame(test, clone, "refs/heads");
+});
+
 /** What is done to a pusher while a long push is being rehearsed, and how it is refused. */
 const LOSSES: Readonly<
   Record<string, { readonly lose: (test: GitTest) => Promise<unknown>; readonly refusal: RegExp }>
