@@ -155,6 +155,9 @@ async function requireNobodyWaits(options: PoolOptions | ((folder: string) => Po
     assert.equal((await repository.timeline({})).total, 201);
     const { artifacts } = await repository.received({ after });
     assert.equal(artifacts.at(-1)?.mark, "a push");
+    // After the end of a worker it is made once more.
+    assert.equal(await repository.storeRehearsed({ ...rehearsed, mark: "a push" }), true);
+    assert.equal((await repository.timeline({})).total, 201);
     await ticket(repository, "afterwards");
     assert.equal((await repository.ticket(uuid)).title, "meanwhile");
     assert.deepEqual((await repository.verify()).damages, []);

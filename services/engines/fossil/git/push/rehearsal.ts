@@ -128,7 +128,7 @@ export interface RehearsedPush {
 
 /**
  * Stores what a push has changed in a copy, unless anything came meanwhile on which a push can depend:
- * check-ins, tags, settings, what was missing.
+ * check-ins, tags, settings, what was missing. With a mark it can be called again.
  *
  * @param mark as in {@linkcode GitPush}: that of the rehearsal does not count
  * @returns whether it is stored
@@ -142,6 +142,8 @@ export function storeRehearsed(
   const { repository } = companion.reader;
   // What it lacks is not in the changes of the copy, whose companion was current.
   companion.update();
+  const isStored = "SELECT 1 FROM rcvfrom WHERE rcvid=? AND nonce=?";
+  if (mark !== null && repository.db.exists(isStored, receipt, mark)) return true;
   try {
     const ground: Ground = JSON.parse(from.value<string>("SELECT value FROM fx_ground")!);
     companion.writeRows((objects) => {
