@@ -12,13 +12,15 @@ import {
 } from "../../content/mod.ts";
 import { packBlob } from "../../codec/mod.ts";
 import { companionPath, type GitCompanion } from "../door/mod.ts";
+import { FileDraft } from "./draft.ts";
 import { type GitPush, type GitPushReport, receivePush } from "./receive.ts";
 
 /**
  * Numbers that others can use meanwhile. The new rows of a push come behind them, so that they keep
- * their numbers.
+ * their numbers. Each object takes time: so there are some more for each, and no array that is indexed
+ * by numbers gets much longer than it has rows.
  */
-const GAP = 1000;
+const GAP = { least: 100, most: 1000 } as const;
 
 /** What check-ins and their tags change. */
 const TABLES: readonly NotedTable[] = [
@@ -88,10 +90,11 @@ export function rehearsePush(
   companion.update();
   const { db: objects, reader: { repository: { db } } } = companion;
   const last = lastNumbers(db, TABLES);
+  const gap = Math.min(GAP.most, GAP.least + sizeOf(push));
   for (const [name, insert] of Object.entries(KEEPERS)) {
     const names = name === "rcvfrom" ? [] : [KEEPER];
     const contents = name === "blob" ? [packBlob(new Uint8Array(0))] : [];
-    db.run(insert, last[name]! + GAP, ...names, ...contents);
+    db.run(insert, last[name]! + gap, ...names, ...contents);
   }
   const ground: Ground = {
     state: stateOf(db),
@@ -105,6 +108,13 @@ export function rehearsePush(
   noteChanges(db, TABLES, ground.first);
   noteChanges(objects, OBJECT_TABLES, ground.firstObjects);
   return receivePush(companion, push, progress);
+}
+
+/** The objects that a push brings. */
+function sizeOf({ draft, refs }: GitPush): number {
+  if (typeof draft !== "string") return refs.length;
+  using opened = FileDraft.open(draft);
+  return opened.size;
 }
 
 /** The last number of each table that numbers its own rows. */
