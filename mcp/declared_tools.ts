@@ -36,8 +36,7 @@ function declaredTool(operation: AnyOperation, mcp: ToolDeclaration): Tool {
     input: { ...shape, ...list === undefined ? {} : partShape(list.limit, list.noun) },
     output: answerShape,
     isLong: true,
-    // It acts on this server alone, unless it says otherwise.
-    hints: { openWorldHint: false, ...hints },
+    ...hints === undefined ? {} : { hints },
     ...advice === undefined ? {} : { advice },
     async run(input, call, given) {
       const entries = own.flatMap((argument) =>

@@ -157,7 +157,8 @@ export function tool<Input extends z.ZodRawShape>(definition: ToolDefinition<Inp
       readOnlyHint: !changes,
       ...(changes ? { destructiveHint: false, idempotentHint: false } : {}),
       ...hints,
-      ...(isInProject ? { openWorldHint: false } : {}),
+      // Every tool acts on this server alone.
+      openWorldHint: false,
     },
   }));
   const describeOutput = once(() =>

@@ -71,15 +71,13 @@ Deno.test("tools/list shows strict schemas, hints and what every argument means"
       assert.match(schema.description ?? "", /\S/, `${name} ${argument}`);
       new RegExp(String(schema["pattern"] ?? ""), "u");
     }
-    const reads = READING.includes(name);
-    assert.deepEqual(
-      annotations,
-      reads
-        ? { readOnlyHint: true }
-        : name === "ask_human"
-        ? { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true }
-        : { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
-    );
+    const changes = { destructiveHint: false, idempotentHint: name === "ask_human" };
+    const isReading = READING.includes(name);
+    assert.deepEqual(annotations, {
+      readOnlyHint: isReading,
+      ...isReading ? {} : changes,
+      openWorldHint: false,
+    });
   }
   assert.deepEqual(tools.map(({ name, inputSchema }) => [name, inputSchema.required ?? []]), [
     ["get_status", []],

@@ -34,7 +34,6 @@ export const listAgentClaims = serverOperation({
       "also shows your workspaces and reviews.",
     takes: { nick: "The agent; your own nick to see your own claims" },
     list: { field: "claims", noun: "claims", limit: 25 },
-    hints: { openWorldHint: false },
     advice: { notFound: "Check the nick of the agent" },
     example: { nick: "scout" },
   },

@@ -26,6 +26,15 @@ Deno.test("a value is set and removed; comments, commas and indentation stay", (
   assert.match(removed, /\/\* keep \*\//);
 });
 
+Deno.test("an entry is removed from a list, and those behind it move up", () => {
+  const text = setJson('{ "list": ["a", "b", "c"] }', ["list", 0], undefined);
+  assert.deepEqual(parseJson(text), { list: ["b", "c"] });
+  const one = { hooks: [{ type: "command", command: "muster hook x --url u" }] };
+  const others = { hooks: [{ type: "command", command: "other" }] };
+  const hooks = JSON.stringify({ hooks: { Stop: [one, others] } });
+  assert.deepEqual(parseJson(removeHooks("hook x --url")(hooks)), { hooks: { Stop: [others] } });
+});
+
 Deno.test("an equal value leaves the text as it is", () => {
   assert.equal(setJson(OTHERS, ["mcpServers", "docs"], { command: "docs" }), OTHERS);
 });
@@ -68,6 +77,19 @@ Deno.test("hooks join those of others, are replaced in their place and leave not
   assert.equal(moved, added.replaceAll("http://a", "http://b"));
   assert.deepEqual(parseJson(removeHooks(HOOKS.mark)(moved)), parseJson(others));
   assert.deepEqual(parseJson(removeHooks(HOOKS.mark)(addHooks(HOOKS)("{}"))), {});
+});
+
+Deno.test("hooks of a client without groups stand in the lists themselves", () => {
+  const flat = { ...HOOKS, isFlat: true };
+  const others = '{"hooks": {"Start": [{"type": "command", "command": "mine"}]}}';
+  const own = { type: "command", command: HOOKS.command, timeout: 5 };
+  const added = addHooks(flat)(others);
+  assert.deepEqual(parseJson(added)["hooks"], {
+    Start: [{ type: "command", command: "mine" }, own],
+    Stop: [own],
+  });
+  assert.equal(addHooks(flat)(added), added);
+  assert.deepEqual(parseJson(removeHooks(HOOKS.mark)(added)), parseJson(others));
 });
 
 Deno.test("hooks of an unexpected type are refused", () => {
