@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { Invalid } from "../../services/kernel/errors.ts";
-import { TEXT_BOUNDS } from "../../services/engines/fossil/front/mod.ts";
+import { TEXT_BOUNDS, WORK_FIELDS } from "../../services/engines/fossil/front/mod.ts";
 import * as tickets from "../../services/work/tickets/operations.ts";
 import {
   claimSchema,
+  ticketChangeSchema,
   ticketListSchema,
   ticketRefSchema,
   ticketSchema,
@@ -34,15 +35,21 @@ const listTickets = tool({
   input: {
     status: z.string().default("")
       .describe("Only tickets of exactly this status, such as Open; all if empty"),
-    unclaimed: z.boolean().default(false).describe("Only open tickets that nobody holds"),
+    unclaimed: z.boolean().default(false)
+      .describe(
+        "Only open tickets that you could claim: nobody holds them, and nothing blocks them",
+      ),
+    assignee: z.string().max(200).optional()
+      .describe("Only tickets that are assigned to this account, me or nobody"),
+    label: z.string().max(200).optional().describe("Only tickets with this label"),
     ...partShape(50, "tickets"),
   },
   output: { tickets: ticketListSchema.shape.tickets, total: z.int().describe("All such tickets") },
-  async run({ status, unclaimed, limit, offset }, project) {
+  async run({ status, unclaimed, assignee, label, limit, offset }, project) {
     if (!unclaimed) {
       const { answer: { total }, entries } = await project.part(
         { limit, offset },
-        (page) => project.invoke(tickets.listTickets, { status, ...page }),
+        (page) => project.invoke(tickets.listTickets, { status, assignee, label, ...page }),
         (answer) => answer.tickets,
       );
       return {
@@ -51,6 +58,8 @@ const listTickets = tool({
       };
     }
     const found = await project.invoke(tickets.listUnclaimedTickets, {
+      assignee,
+      label,
       offset,
       limit: Math.min(limit, MAX_UNCLAIMED),
       status: status === "" ? undefined : status,
@@ -63,21 +72,9 @@ const listTickets = tool({
   },
 });
 
-const { uuid, number, title, status, type, subsystem, priority, severity, created, last_modified } =
-  ticketRefSchema.shape;
-const { resolution } = ticketSchema.shape;
 const ticketFields = {
-  uuid,
-  number,
-  title,
-  status,
-  type,
-  subsystem,
-  priority,
-  severity,
-  created,
-  last_modified,
-  resolution,
+  ...ticketRefSchema.shape,
+  resolution: ticketSchema.shape.resolution,
 };
 
 const getTicket = tool({
@@ -110,8 +107,11 @@ const getTicket = tool({
     const found = await project.invoke(tickets.getTicket, { uuid });
     const { comments, body, body_html: _, fields, claim, strikes, number, ...ticket } = found;
     const part = linePart(body, { field: "body", start_line });
-    const known = new Set<string>(["", body, ...Object.values(ticket)]);
-    const others = Object.entries(fields).filter(([, value]) => !known.has(value));
+    const known = new Set<unknown>(["", body, ...Object.values(ticket)]);
+    const isOwn = (name: string) => (WORK_FIELDS as readonly string[]).includes(name);
+    const others = Object.entries(fields).filter(([name, value]) =>
+      !isOwn(name) && !known.has(value)
+    );
     const total = comments.length;
     const shown = comments.slice(offset, offset + limit).map(({ comment_html: _, ...rest }) =>
       rest
@@ -141,6 +141,17 @@ const wordsShape = {
   subsystem: word.describe("The part of the project that it concerns"),
 };
 
+const { assignee, labels, blocked_by } = ticketChangeSchema.shape;
+
+/** What gives work. */
+const givenShape = {
+  assignee: assignee.describe("Who is to do it: a member, me or nobody"),
+  labels: labels.describe("All its labels"),
+  blocked_by: blocked_by.describe(
+    "All tickets to close first, by number or id: until then, nobody can claim it",
+  ),
+};
+
 const createTicket = tool({
   name: "create_ticket",
   description:
@@ -157,6 +168,7 @@ const createTicket = tool({
     priority: z.string().max(100).default("Medium")
       .describe("Immediate, High, Medium, Low or Zero"),
     ...wordsShape,
+    ...givenShape,
   },
   output: { success: z.literal(true), ...ticketFields },
   async run({ body: comment, ...fields }, project) {
@@ -184,6 +196,7 @@ const updateTicket = tool({
     severity: word,
     priority: word,
     ...wordsShape,
+    ...givenShape,
     ...generationShape,
   },
   output: { success: z.literal(true), ...ticketFields, comment_count: z.int() },
@@ -214,6 +227,10 @@ function changed(ticket: z.output<typeof ticketSchema>) {
     subsystem: ticket.subsystem,
     priority: ticket.priority,
     severity: ticket.severity,
+    assignee: ticket.assignee,
+    labels: ticket.labels,
+    blocked_by: ticket.blocked_by,
+    is_blocked: ticket.is_blocked,
     created: ticket.created,
     last_modified: ticket.last_modified,
     resolution: ticket.resolution,
@@ -224,6 +241,7 @@ const claimFields = shown(claimSchema.shape);
 
 type ClaimField =
   | "ticket"
+  | "ticket_number"
   | "agent"
   | "status"
   | "workspace"
@@ -233,9 +251,9 @@ type ClaimField =
 
 /** A claim without upstream's second names of the same fields. */
 function shown<Claim extends Record<ClaimField, unknown>>(
-  { ticket, agent, status, workspace, generation, claimed_at, expires_at }: Claim,
+  { ticket, ticket_number, agent, status, workspace, generation, claimed_at, expires_at }: Claim,
 ): Pick<Claim, ClaimField> {
-  return { ticket, agent, status, workspace, generation, claimed_at, expires_at };
+  return { ticket, ticket_number, agent, status, workspace, generation, claimed_at, expires_at };
 }
 
 const claimTicket = tool({
