@@ -1,13 +1,19 @@
-import { NotDelivered, type OutgoingMessage, RPC_ERROR } from "../mcp/stdio/mod.ts";
+import { NotDelivered, type OutgoingMessage, RPC_ERROR, ServerAway } from "../mcp/stdio/mod.ts";
 import { answerUntil } from "../services/kernel/body_until.ts";
 import type { Config } from "../services/operation/config/mod.ts";
 import { readToken } from "./client.ts";
 import { certificateFault, trustOwnCertificate } from "./certificates.ts";
+import { CommandFailed } from "./output.ts";
 
 /** How long to look for a server that does not answer, in milliseconds: it may just restart. */
 const RECONNECT_LIMIT = 5000;
 /** The pause between two attempts, in milliseconds. */
 const RECONNECT_PAUSE = 250;
+/** How long a brief message may take, in milliseconds: clients wait ten seconds for a start. */
+const BRIEF_LIMIT = 8000;
+
+/** What an agent can do without the server. */
+const GO_ON = "Tell your user, go on with work that does not need muster, and try again later";
 
 /**
  * The MCP endpoint of a server: the URL itself if it ends in `/mcp`, else `/mcp` below it.
@@ -45,7 +51,7 @@ export class ForwardedMcp implements Delivery {
 
   /**
    * @param locate the URL of the endpoint, asked for before each attempt: a server that starts again
-   * may have another one; throws NotDelivered
+   * may have another one; throws ServerAway
    * @throws CommandFailed if there is no token
    */
   static async open(config: Config, locate: () => Promise<string>): Promise<ForwardedMcp> {
@@ -58,7 +64,7 @@ export class ForwardedMcp implements Delivery {
     const response = await this.#reach(message);
     if (response.status !== 401) return response;
     const before = this.#token;
-    this.#token = await readToken(this.#config.data_dir);
+    this.#token = await this.#newToken();
     if (this.#token === before) throw await refusal(response);
     await response.body?.cancel();
     const again = await this.#reach(message);
@@ -71,48 +77,108 @@ export class ForwardedMcp implements Delivery {
     return Promise.resolve();
   }
 
-  /** Sends a message, and looks for the server for a while if nothing accepts it. */
-  async #reach({ headers, body, signal }: OutgoingMessage): Promise<Response> {
-    headers.set("authorization", `Bearer ${this.#token}`);
+  /** The token as it is now; that from before if there is none. */
+  async #newToken(): Promise<string> {
+    try {
+      return await readToken(this.#config.data_dir);
+    } catch (error) {
+      if (error instanceof CommandFailed) return this.#token;
+      throw error;
+    }
+  }
+
+  /** Sends a message; if it waits, looks for the server for a while. */
+  async #reach(message: OutgoingMessage): Promise<Response> {
+    const brief = message.isBrief ? AbortSignal.timeout(BRIEF_LIMIT) : null;
+    const signal = brief === null ? message.signal : AbortSignal.any([message.signal, brief]);
     const limit = performance.now() + RECONNECT_LIMIT;
     for (;;) {
-      const url = await this.#locate();
-      try {
-        const answer = await fetch(url, {
-          method: "POST",
-          headers,
-          body,
-          signal,
-          ...(this.#http === null ? {} : { client: this.#http }),
-        });
-        return answerUntil(answer, signal);
-      } catch (error) {
-        if (signal.aborted || !(error instanceof TypeError)) throw error;
-        const fault = certificateFault(url, error);
-        if (fault !== null) throw new NotDelivered(fault.replaceAll("\n", ". "));
-        if (/\(SendRequest\)/.test(`${error.message} ${error.cause}`)) {
-          throw new NotDelivered(
-            `The connection to ${url} broke off before the answer. The call may have been done: ` +
-              "look before you repeat it",
-          );
-        }
-        if (performance.now() > limit) {
-          throw new NotDelivered(
-            `No muster answers at ${url}. Start it with "muster serve", or give the right address ` +
-              "with --url or MUSTER_URL; then call again",
-          );
-        }
-      }
+      const answer = await this.#attempt({ ...message, signal });
+      if (!(answer instanceof ServerAway)) return answer;
+      if (!message.waits || signal.aborted || performance.now() > limit) throw answer;
       await new Promise((resolve) => setTimeout(resolve, RECONNECT_PAUSE));
     }
   }
+
+  /**
+   * Sends a message once.
+   *
+   * @returns ServerAway if nothing accepts it; another attempt is then safe
+   * @throws NotDelivered
+   */
+  async #attempt({ headers, body, signal }: OutgoingMessage): Promise<Response | ServerAway> {
+    headers.set("authorization", `Bearer ${this.#token}`);
+    const url = await this.#locate().catch((error) => {
+      if (error instanceof ServerAway) return error;
+      throw error;
+    });
+    if (url instanceof ServerAway) return url;
+    try {
+      const answer = await fetch(url, {
+        method: "POST",
+        headers,
+        body,
+        signal,
+        ...(this.#http === null ? {} : { client: this.#http }),
+      });
+      if (!isGatewayFault(answer)) return answerUntil(answer, signal);
+      await answer.body?.cancel();
+      throw brokenOff(url);
+    } catch (error) {
+      if (error instanceof DOMException && error.name === "TimeoutError") return noAnswer(url);
+      if (signal.aborted || !(error instanceof TypeError)) throw error;
+      const fault = certificateFault(url, error);
+      if (fault !== null) throw untrusted(url, fault);
+      if (/\(SendRequest\)/.test(`${error.message} ${error.cause}`)) throw brokenOff(url);
+      return noAnswer(url);
+    }
+  }
+}
+
+/** Whether a proxy answers in place of the server: muster itself answers in JSON. */
+function isGatewayFault({ status, headers }: Response): boolean {
+  const isJson = headers.get("content-type")?.startsWith("application/json") === true;
+  return status >= 502 && status <= 504 && !isJson;
+}
+
+/** The error for a server that nobody has reached. */
+function noAnswer(url: string): ServerAway {
+  return new ServerAway(`muster does not answer at ${url}, so nothing was done. ${GO_ON}`, {
+    remedy:
+      `No muster answers at ${url}. Start it with "muster serve", or give the right address ` +
+      "with --url or MUSTER_URL",
+  });
+}
+
+function brokenOff(url: string): ServerAway {
+  return new ServerAway(
+    `The connection to ${url} broke off before the answer. The call may have been done: look ` +
+      "before you repeat it, and tell your user if muster stays away",
+    { remedy: `The connection to ${url} broke off before the answer` },
+  );
+}
+
+function untrusted(url: string, fault: string): ServerAway {
+  return new ServerAway(
+    `The certificate of ${url} cannot be trusted, so nothing was done. ${GO_ON}`,
+    { remedy: fault },
+  );
+}
+
+/** The error for a data folder that has no server for this client. */
+export function notServed(remedy: string): ServerAway {
+  return new ServerAway(`muster does not run here now, so nothing was done. ${GO_ON}`, { remedy });
 }
 
 async function refusal(response: Response): Promise<NotDelivered> {
   const text = await response.text();
   const [, reason = "The token is not valid"] = /"message":"([^"]*)"/.exec(text) ?? [];
   return new NotDelivered(
-    `${reason}. Set MUSTER_TOKEN to a valid token: "muster token add NICK" makes one`,
-    RPC_ERROR.unauthorized,
+    `muster refuses this client's token: ${reason}. Tell your user, and go on with work that does ` +
+      "not need muster",
+    {
+      remedy: `${reason}. Set MUSTER_TOKEN to a valid token: "muster token add NICK" makes one`,
+      code: RPC_ERROR.unauthorized,
+    },
   );
 }

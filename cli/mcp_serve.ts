@@ -1,9 +1,12 @@
-import { NotDelivered, type OutgoingMessage, serveStdio } from "../mcp/stdio/mod.ts";
+import { type OutgoingMessage, serveStdio } from "../mcp/stdio/mod.ts";
+import { resolve } from "node:path";
 import type { Config } from "../services/operation/config/mod.ts";
+import { readToken } from "./client.ts";
 import { isHeld, readEndpoints } from "./endpoints.ts";
+import { AnswerCache } from "./mcp_cache.ts";
+import { type Delivery, ForwardedMcp, mcpUrlOf, notServed } from "./mcp_forward.ts";
 import type { CommandOptions } from "./options.ts";
-import { CommandFailed } from "./output.ts";
-import { type Delivery, ForwardedMcp, mcpUrlOf } from "./mcp_forward.ts";
+import { CommandFailed, printError } from "./output.ts";
 import { endSignals } from "./platform.ts";
 import { readClientSettings } from "./settings.ts";
 
@@ -13,12 +16,19 @@ import { readClientSettings } from "./settings.ts";
  */
 export async function serveMcp(options: CommandOptions): Promise<void> {
   const config = await readClientSettings(options);
-  await using delivery = await openDelivery(options, config);
+  const url = serverOf(options);
+  await using delivery = await openDelivery(url, config);
+  await using memory = await AnswerCache.open({
+    server: url ?? resolve(config.data_dir),
+    token: await readToken(config.data_dir),
+  });
   const ended = untilSignal();
   const served = serveStdio({
     input: Deno.stdin.readable,
     write: writeLine,
     deliver: (message) => delivery.deliver(message),
+    memory,
+    warn: printError,
   });
   await Promise.race([served, ended]);
 }
@@ -30,13 +40,17 @@ function untilSignal(): Promise<void> {
   });
 }
 
-async function openDelivery(options: CommandOptions, config: Config): Promise<Delivery> {
+/** The URL of the tools that the person names; null if the server is that of the data folder. */
+function serverOf(options: CommandOptions): string | null {
   const url = options.url ?? Deno.env.get("MUSTER_URL");
-  if (url !== undefined) {
-    const mcpUrl = mcpUrlOf(url);
-    if (mcpUrl === null) throw new CommandFailed(`"${url}" is not a URL`, 2);
-    return await ForwardedMcp.open(config, () => Promise.resolve(mcpUrl));
-  }
+  if (url === undefined) return null;
+  const mcpUrl = mcpUrlOf(url);
+  if (mcpUrl === null) throw new CommandFailed(`"${url}" is not a URL`, 2);
+  return mcpUrl;
+}
+
+async function openDelivery(url: string | null, config: Config): Promise<Delivery> {
+  if (url !== null) return await ForwardedMcp.open(config, () => Promise.resolve(url));
   const folder = config.data_dir;
   if (!isHeld(folder)) {
     const { openHere } = await import("./mcp_here.ts");
@@ -47,28 +61,18 @@ async function openDelivery(options: CommandOptions, config: Config): Promise<De
   return await readEndpoints(folder) === null ? new LateDelivery(config, forwarded) : forwarded;
 }
 
-/** How long to look for a server that is just starting, or starts again, in milliseconds. */
-const START_LIMIT = 5000;
-const START_PAUSE = 50;
-
-/** The tools of the server that runs on a data folder, or is just starting. */
+/**
+ * The tools of the server that runs on a data folder. Who holds the folder is not asked: the question
+ * takes the lock for a moment, and a server that starts could want it.
+ *
+ * @throws ServerAway
+ */
 async function locateServer(folder: string): Promise<string> {
-  const limit = performance.now() + START_LIMIT;
-  do {
-    const endpoints = await readEndpoints(folder);
-    if (endpoints !== null) return endpoints.mcp;
-    await new Promise((resolve) => setTimeout(resolve, START_PAUSE));
-  } while (performance.now() < limit);
-  // Asked once: the question takes the lock for a moment, and a server could want it.
-  if (!isHeld(folder)) {
-    throw new NotDelivered(
-      `No muster answers, because none runs on the data folder "${folder}". Start it with ` +
-        '"muster serve"; then call again',
-    );
-  }
-  throw new NotDelivered(
-    `Another "muster mcp" works in the data folder "${folder}" and answers one client only. End ` +
-      'the client that runs it, then run "muster serve", which all clients can share',
+  const endpoints = await readEndpoints(folder);
+  if (endpoints !== null) return endpoints.mcp;
+  throw notServed(
+    `No server runs on the data folder "${folder}". Run "muster serve", which all clients can ` +
+      'share. If another "muster mcp" works there, it answers one client only: end that client first',
   );
 }
 
@@ -94,7 +98,7 @@ class LateDelivery implements Delivery {
       this.#opening = null;
     }
     const delivery = this.#delivery ?? this.#forwarded;
-    if (delivery === null) throw new NotDelivered("This client is ending");
+    if (delivery === null) throw new Error("This client is ending");
     return await delivery.deliver(message);
   }
 

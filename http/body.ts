@@ -24,9 +24,9 @@ function decodeBody(bytes: ArrayBuffer): string {
  *
  * @throws Invalid if it is not UTF-8, is nested too deeply or has too many entries
  */
-function shallowText(bytes: ArrayBuffer): string {
+function shallowText(bytes: ArrayBuffer, maxEntries: number | undefined): string {
   const text = decodeBody(bytes);
-  requireBounded(text);
+  requireBounded(text, maxEntries);
   return text;
 }
 
@@ -40,11 +40,25 @@ export interface BodyLimits {
   readonly maxBytes: number;
   /** Between two of its parts. */
   readonly stallMilliseconds: number;
+  /** Most entries of all its arrays and objects; a usual number, if absent. */
+  readonly maxEntries?: number;
 }
 
 /** The bounds that the configuration sets. */
 export function bodyLimitsOf({ limits }: Pick<Config, "limits">): BodyLimits {
   return { maxBytes: limits.body_bytes, stallMilliseconds: limits.body_seconds * 1000 };
+}
+
+/** Most entries of a request to a model: schemas read few of them. */
+const MODEL_ENTRIES = 400_000;
+
+/** The bounds of a request to a model, which may hold a long conversation. */
+export function modelBodyLimitsOf({ limits, llm }: Pick<Config, "limits" | "llm">): BodyLimits {
+  return {
+    ...bodyLimitsOf({ limits }),
+    maxBytes: llm.limits.request_bytes,
+    maxEntries: MODEL_ENTRIES,
+  };
 }
 
 /** Methods whose body the runtime drops. */
@@ -97,10 +111,12 @@ function tooSlow(): TooSlow {
 /** Reads bodies of requests, within the same bounds. */
 export class BodyReader {
   readonly #maxBytes: number;
+  readonly #maxEntries: number | undefined;
   readonly #deadlines: Deadlines;
 
   constructor(limits: BodyLimits) {
     this.#maxBytes = limits.maxBytes;
+    this.#maxEntries = limits.maxEntries;
     this.#deadlines = new Deadlines(limits.stallMilliseconds, tooSlow);
   }
 
@@ -119,12 +135,14 @@ export class BodyReader {
     const declared = Number(request.headers.get("content-length") ?? NaN);
     if (declared > this.#maxBytes) return Promise.reject(this.#tooLarge());
     if (declared <= SMALL_BYTES) return this.readShortText(request);
-    return this.#readParts(request.body).then(shallowText);
+    return this.#readParts(request.body).then((bytes) => shallowText(bytes, this.#maxEntries));
   }
 
   /** Reads a body whose declared length is short, as {@linkcode read} does. */
   readShortText(request: Request): Promise<string> {
-    return this.#inTime(request.arrayBuffer()).then(shallowText);
+    return this.#inTime(request.arrayBuffer()).then((bytes) =>
+      shallowText(bytes, this.#maxEntries)
+    );
   }
 
   /**

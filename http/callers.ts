@@ -31,7 +31,7 @@ export class Callers {
   of({ headers, url }: Pick<Request, "headers" | "url">): Principal {
     const { identity, webSessions } = this.#options;
     const credential = readAuthorization(headers.get("authorization") ?? undefined) ??
-      inQuery(url);
+      readApiKey(headers) ?? inQuery(url);
     if (credential !== null) return identity.recognize(credential) ?? GUEST;
     const [, secret] = COOKIE.exec(headers.get("cookie") ?? "") ?? [];
     return (secret === undefined ? null : webSessions.recognize(secret)) ?? GUEST;
@@ -41,6 +41,12 @@ export class Callers {
 function inQuery(url: string): Credential | null {
   const [, token] = /[?&]token=([^&#]+)/.exec(url) ?? [];
   return token === undefined ? null : { kind: "bearer", token };
+}
+
+/** The token in the header `x-api-key`, in which Anthropic's clients send it; null if there is none. */
+export function readApiKey(headers: Headers): Credential | null {
+  const token = headers.get("x-api-key") ?? "";
+  return /^[\x21-\x7e]+$/.test(token) ? { kind: "bearer", token } : null;
 }
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });

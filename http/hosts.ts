@@ -139,16 +139,17 @@ const MAX_AGE = 600;
 const SENT_BY_UPLOADS = "Tus-Resumable, Upload-Length, Upload-Metadata, Upload-Offset";
 const EXPOSED_BY_UPLOADS = "Location, Tus-Resumable, Upload-Expires, Upload-Length, Upload-Offset";
 
-/** Headers of every door, among them those of the Model Context Protocol. */
+/** Headers of every door, among them those of the Model Context Protocol and of Anthropic's API. */
 const SENT =
   "Authorization, Content-Type, If-None-Match, If-Range, Last-Event-ID, Range, User-Agent, " +
-  `X-Muster-Ticket, Mcp-Session-Id, MCP-Protocol-Version, ${SENT_BY_UPLOADS}`;
+  "X-Muster-Ticket, X-Api-Key, Anthropic-Version, Anthropic-Beta, " +
+  `Mcp-Session-Id, MCP-Protocol-Version, ${SENT_BY_UPLOADS}`;
 const EXPOSED = "Accept-Ranges, Content-Disposition, Content-Range, ETag, Mcp-Session-Id, " +
   "MCP-Protocol-Version, Muster-Gap, Retry-After, WWW-Authenticate, X-Checkin, " +
   `X-Muster-Warnings, X-Request-Id, X-Should-Retry, ${EXPOSED_BY_UPLOADS}`;
 
 /** Headers that clients of models and of MCP add under names of their own; none has an effect. */
-const OF_CLIENTS = /^(?:mcp|openai|x-stainless)-[a-z0-9-]{1,64}$/i;
+const OF_CLIENTS = /^(?:mcp|openai|anthropic|x-stainless)-[a-z0-9-]{1,64}$/i;
 
 /** Most such headers that a preflight answer names. */
 const MAX_OF_CLIENTS = 50;

@@ -7,13 +7,14 @@ export {
   Callers,
   type CallersOptions,
   CREDENTIALS_MISSING,
+  readApiKey,
   readAuthorization,
   SESSION_COOKIE,
   Waits,
   wantsEventStream,
   wantsLines,
 } from "./callers.ts";
-export { type BodyLimits, bodyLimitsOf, BodyReader, hasBody } from "./body.ts";
+export { type BodyLimits, bodyLimitsOf, BodyReader, hasBody, modelBodyLimitsOf } from "./body.ts";
 export { type ConnectionLimits, HttpConnections } from "./connections.ts";
 export { isLong } from "./connection.ts";
 export {

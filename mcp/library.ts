@@ -16,8 +16,9 @@ import {
 } from "@modelcontextprotocol/server";
 import { explain } from "./advice.ts";
 import { RPC_ERROR, rpcError } from "./json_rpc.ts";
-import { type Results, SERVER_INFO, type Session } from "./results.ts";
+import type { Results, Session } from "./results.ts";
 import { INITIALIZED_REVISIONS, STATELESS_REVISION } from "./revisions.ts";
+import { SERVER_INFO } from "./server_info.ts";
 import { replyIn, showsForms } from "./user_forms.ts";
 import { withUser } from "./tool_call.ts";
 

@@ -3,20 +3,15 @@ import type { Scheduler } from "../services/kernel/scheduler.ts";
 import { isRecord, type RequestId, RPC_ERROR, rpcError } from "./json_rpc.ts";
 import type { Library } from "./library.ts";
 import { faultOfParams } from "./parameters.ts";
+import { MAX_SHOWN_NAME, Results, type ResultServices, type Session } from "./results.ts";
 import {
-  MAX_SHOWN_NAME,
-  Results,
-  type ResultServices,
-  SERVER_INFO,
-  type Session,
-} from "./results.ts";
-import {
+  agreedRevision,
   INITIALIZED_REVISIONS,
-  NEWEST_REVISION,
   OLDEST_REVISION,
   revisionIn,
   STATELESS_REVISION,
 } from "./revisions.ts";
+import { SERVER_INFO } from "./server_info.ts";
 import type { Tool } from "./tool.ts";
 import type { ToolContext } from "./tool_call.ts";
 import { TOOLS_MARK } from "./tools_mark.ts";
@@ -361,16 +356,6 @@ function leniently(message: unknown): unknown {
   if (!takesArguments || !isRecord(params) || params.arguments !== null) return message;
   const { arguments: _null, ...others } = params;
   return { ...message, params: others };
-}
-
-/**
- * The revision for a client with these parameters of `initialize`: the one that it asks for, or the
- * newest in place of one that is not known. A client that asks for none gets the oldest.
- */
-function agreedRevision(params: unknown): string {
-  const asked = isRecord(params) ? params.protocolVersion : undefined;
-  if (typeof asked !== "string") return OLDEST_REVISION;
-  return INITIALIZED_REVISIONS.includes(asked) ? asked : NEWEST_REVISION;
 }
 
 /** Refuses a request of an unknown revision, as the revisions require. */

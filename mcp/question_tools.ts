@@ -65,7 +65,7 @@ const askHuman = tool({
   },
   async run({ wait_seconds, ...request }, call) {
     const { reply, hasUser } = call.context;
-    if (reply) return await takeReply(reply, call);
+    if (reply) return await takeReply(reply, wait_seconds, call);
     const question = await call.invoke(questions.askQuestion, request);
     // Who waits may wait for the user of its own client too, unless it asked somebody by name.
     const isAgent = call.principal.kind === "agent";
@@ -81,16 +81,23 @@ const askHuman = tool({
   },
 });
 
-/** Goes on when the user of the client has replied to a question, or has not. */
-async function takeReply({ state, answer }: UserReply, call: ToolCall): Promise<ToolAnswer> {
+/** Goes on when the user of the client has replied; if they did not answer, others still may. */
+async function takeReply(
+  { state, answer }: UserReply,
+  wait_seconds: number,
+  call: ToolCall,
+): Promise<ToolAnswer> {
   if (!/^\d{1,9}$/.test(state)) {
     throw new Invalid(
       '"requestState" is not one that ask_human gave; call it without "requestState" to ask anew',
     );
   }
   const id = Number(state);
+  if (answer === null) {
+    return shown(await call.invoke(questions.getQuestion, { id, wait_seconds }));
+  }
   const question = await call.invoke(questions.getQuestion, { id });
-  if (answer === null || question.state !== "open") return shown(question);
+  if (question.state !== "open") return shown(question);
   try {
     const via = "elicitation";
     return shown(await call.invoke(questions.answerQuestion, { id, answer }, { via }));

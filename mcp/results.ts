@@ -16,8 +16,6 @@ import { type CallServices, callTool, type Tool } from "./tool.ts";
 import type { ToolContext } from "./tool_call.ts";
 import { Toolbox } from "./toolbox.ts";
 
-export const SERVER_INFO = { name: "muster", version: "0.1" };
-
 /** How much of an unknown name an error repeats. */
 export const MAX_SHOWN_NAME = 100;
 

@@ -24,3 +24,13 @@ export function revisionIn(message: unknown): string | null {
   const revision = isRecord(meta) ? meta[REVISION_KEY] : undefined;
   return typeof revision === "string" ? revision : null;
 }
+
+/**
+ * The revision for a client with these parameters of `initialize`: the one that it asks for, or the
+ * newest in place of one that is not known. A client that asks for none gets the oldest.
+ */
+export function agreedRevision(params: unknown): string {
+  const asked = isRecord(params) ? params.protocolVersion : undefined;
+  if (typeof asked !== "string") return OLDEST_REVISION;
+  return INITIALIZED_REVISIONS.includes(asked) ? asked : NEWEST_REVISION;
+}

@@ -1,7 +1,8 @@
 /**
  * Elicitation: a tool lets the client ask its own user. The call ends with a form, and the client
  * repeats it with the user's reply (MCP 2026-07-28, multi round-trip requests). `muster mcp` does
- * this for clients of earlier revisions, which get `elicitation/create`.
+ * this for clients of earlier revisions, which get `elicitation/create`; meanwhile it repeats the call
+ * without an answer, to wait for that of somebody else.
  */
 import type { InputRequiredResult } from "@modelcontextprotocol/server";
 import { z } from "zod";

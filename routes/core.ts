@@ -1,15 +1,16 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context, Hono } from "hono";
-import { bodyLimitsOf, BodyReader } from "../http/mod.ts";
+import { bodyLimitsOf, BodyReader, modelBodyLimitsOf } from "../http/mod.ts";
 import type { Services } from "../services/operation/daemon/mod.ts";
 import type { AppEnv } from "./environment.ts";
 import { EventStreams } from "./event_streams.ts";
-import { fileRoutes, patternOf, uploadPatterns } from "./file_routes.ts";
+import { fileRoutes, modelRoutes, patternOf, uploadPatterns } from "./file_routes.ts";
 import { framedApp, newFraming } from "./framing.ts";
 import { inOneTask, type RouteGroup } from "./group.ts";
 import { createGroups, operationRooms } from "./groups.ts";
 import { authenticate, type AuthenticateOptions, proveAgain } from "./middleware/authenticate.ts";
 import { jsonBody } from "./middleware/body.ts";
+import { ANTHROPIC_PATH } from "./middleware/error_body.ts";
 import { browsersFirst, SHARED_PATHS, type SharedPages } from "./middleware/browsers.ts";
 import { OperationRequests } from "./operation_requests.ts";
 import { frameProjects } from "./projects/frame.ts";
@@ -46,15 +47,26 @@ export function createCore(services: Services): Core {
   const isFile = fileRoutes(base);
   const framing = newFraming(services);
   const bodies = new BodyReader(bodyLimitsOf(config));
+  const isOfModel = modelRoutes();
+  const modelBodies = new BodyReader(modelBodyLimitsOf(config));
   const rooms = operationRooms(services);
   const operations = new OperationRequests({ services, framing, bodies, rooms });
   const { app, notFound } = framedApp(
     services,
-    { framing, isFile, uploads: uploadPatterns(base) },
+    {
+      framing,
+      isLong: (context) => isFile(context) || isOfModel(context),
+      uploads: uploadPatterns(base),
+    },
     (path) => operations.routesAt(path),
   );
-  const readBody = jsonBody({ bodies, onRead: proveAgain(services), isFile });
+  const readBody = jsonBody({
+    readerFor: (context) => isOfModel(context) ? modelBodies : bodies,
+    onRead: proveAgain(services),
+    isFile,
+  });
   acceptQueryTokens(app, services);
+  app.use(`${ANTHROPIC_PATH}*`, authenticate(services, "bearer", "basic", "api key"));
   app.use("/v1/*", inOneTask(authenticate(services, "bearer", "basic"), readBody));
 
   const sharedPages: SharedPages = new Map();

@@ -15,12 +15,26 @@ const PAGE_UPLOAD = "PUT /projects/{slug}/repository";
  * @param base the path of the repository API, such as `/projects/{slug}/fossil`
  */
 export function fileRoutes(base: string): (context: Context<AppEnv>) => boolean {
+  const isFile = requestsFor([
+    ...marked(ROUTES, "", "file body"),
+    ...marked(PROJECT_ROUTES, base, "file body"),
+    PAGE_UPLOAD,
+  ]);
+  return (context) => isSync(context.req) || isFile(context);
+}
+
+/** Finds the requests to models, whose bodies may be longer than others. */
+export function modelRoutes(): (context: Context<AppEnv>) => boolean {
+  return requestsFor(marked(ROUTES, "", "model body"));
+}
+
+/** Finds the requests for routes of these names. */
+function requestsFor(routes: readonly string[]): (context: Context<AppEnv>) => boolean {
   const patterns = new RoutePatterns();
-  const names = new Set([...marked(ROUTES, ""), ...marked(PROJECT_ROUTES, base), PAGE_UPLOAD]);
+  const names = new Set(routes);
   const beginnings = [...new Set(Array.from(names, beginningOf))];
   return (context) => {
     const { method, path } = context.req;
-    if (isSync(context.req)) return true;
     if (!beginnings.some((beginning) => path.startsWith(beginning))) return false;
     return names.has(`${method} ${patterns.of(context)}`);
   };
@@ -49,8 +63,8 @@ export function patternOf(path: string): string {
 
 type Table = Readonly<Record<string, readonly [string, string, (Trait | ProjectTrait)?]>>;
 
-/** The names of a table's routes whose body is a file, with their full paths. */
-function marked(table: Table, base: string): string[] {
-  return Object.entries(table).filter(([, [, , trait]]) => trait === "file body")
+/** The names of a table's routes with a trait, with their full paths. */
+function marked(table: Table, base: string, wanted: Trait): string[] {
+  return Object.entries(table).filter(([, [, , trait]]) => trait === wanted)
     .map(([name]) => name.replace(" ", ` ${base}`));
 }

@@ -84,16 +84,16 @@ export class Framing {
    * Refuses a request before anything of it is read: why it cannot be answered, or a declared length
    * above the limit. Pages refuse both themselves, so that a person sees a page.
    *
-   * @param isFile whether the body is a file, which has a limit of its own
+   * @param isLong whether the body has a limit of its own, as a file has
    * @throws ServiceError
    */
-  requireAcceptable({ request, env }: Framed, isFile: () => boolean): void {
+  requireAcceptable({ request, env }: Framed, isLong: () => boolean): void {
     const { refusal = null } = env;
     if (refusal !== null && !(request.method === "GET" && wantsHtml(request))) throw refusal;
     const { limits: { body_bytes: maxBytes } } = this.#options.config;
     const declared = request.headers.get("content-length");
     if (declared === null || !(Number(declared) > maxBytes)) return;
-    if (isFile() || wantsHtml(request)) return;
+    if (isLong() || wantsHtml(request)) return;
     throw new TooLarge(`The body is larger than ${maxBytes} bytes`);
   }
 
@@ -145,8 +145,8 @@ interface FrameOptions {
   readonly framing: Framing;
   readonly agents: { readonly halts: AppEnv["Variables"]["halts"] };
   readonly space: AppEnv["Variables"]["space"];
-  /** Whether the body of a request is a file, which has a limit of its own. */
-  readonly isFile: (context: Context<AppEnv>) => boolean;
+  /** Whether the body of a request has a limit of its own, as a file has. */
+  readonly isLong: (context: Context<AppEnv>) => boolean;
   /** The patterns of the routes of resumable uploads. */
   readonly uploads: ReadonlySet<string>;
 }
@@ -157,7 +157,7 @@ interface FrameOptions {
  */
 function frame(
   routesAt: RoutesAt,
-  { framing, agents: { halts }, space, isFile, uploads }: FrameOptions,
+  { framing, agents: { halts }, space, isLong, uploads }: FrameOptions,
 ) {
   const patterns = new RoutePatterns();
   return createMiddleware<AppEnv>(async (context, next) => {
@@ -180,7 +180,7 @@ function frame(
   function answerEarly(context: Context<AppEnv>, framed: Framed): Response | null {
     try {
       const isOptions = context.req.method === "OPTIONS";
-      framing.requireAcceptable(framed, () => isOptions || isFile(context));
+      framing.requireAcceptable(framed, () => isOptions || isLong(context));
       return isOptions ? answerOptions(routesAt, context, uploads) : null;
     } catch (error) {
       return framing.refuse(error as Error, framed);
@@ -200,7 +200,7 @@ export function newFraming(services: Services): Framing {
  */
 export function framedApp(
   services: Services,
-  options: Pick<FrameOptions, "framing" | "isFile" | "uploads">,
+  options: Pick<FrameOptions, "framing" | "isLong" | "uploads">,
   elsewhere: RoutesAt = () => [],
 ) {
   const app = new Hono<AppEnv>({ strict: false, router: new RememberingRouter() });

@@ -119,6 +119,9 @@ function modelGroups(services: Services) {
     completions: lazyGroup("completions", async () => {
       return (await import("./v1/llm_complete.ts")).completionRoutes(await completions());
     }),
+    anthropic: lazyGroup("anthropic", async () => {
+      return (await import("./v1/llm_anthropic.ts")).anthropicRoutes(llm, await completions());
+    }),
     openai: lazyGroup("openai", async () => {
       return (await import("./v1/llm_openai.ts")).openAiRoutes(llm, await completions());
     }),

@@ -101,7 +101,7 @@ export function loginRoutes(options: LoginRoutesOptions) {
     sameOrigin(),
     countAttempt(login),
     paceLogins(),
-    jsonBody({ bodies }),
+    jsonBody({ readerFor: () => bodies }),
     leadForms(options),
   );
 

@@ -21,7 +21,7 @@ export function isProbe({ method, url }: Pick<Request, "method" | "url">): boole
 export function createProbes(services: Services): Hono<AppEnv> {
   const { status } = services;
   const framing = newFraming(services);
-  const { app } = framedApp(services, { framing, isFile: () => false, uploads: new Set() });
+  const { app } = framedApp(services, { framing, isLong: () => false, uploads: new Set() });
   app.use("/v1/*", authenticate(services, "bearer", "basic"), allow({ on: "coordination" }));
   app.get("/healthz", answerHealth);
   app.get("/readyz", (context) => answerReadiness(context, status));

@@ -2,7 +2,8 @@ import { createRoute, type RouteConfig } from "@hono/zod-openapi";
 import { z } from "./extended_zod.ts";
 import type { RouteAccess } from "./access.ts";
 import { openedBy } from "./documentation/mod.ts";
-import { errors, openAiErrors } from "./schemas.ts";
+import { ANTHROPIC_PATH, OPENAI_PATH } from "./middleware/error_body.ts";
+import { anthropicErrors, errors, openAiErrors } from "./schemas.ts";
 
 type MethodOf<Name extends string> = Name extends `${infer Method} ${string}`
   ? Extract<Lowercase<Method>, RouteConfig["method"]>
@@ -42,7 +43,11 @@ function withError<Described extends Description>(
   path: string,
   status: 400 | 423,
 ): Described {
-  const answers = path.startsWith("/v1/llm/openai/") ? openAiErrors(status) : errors(status);
+  const answers = path.startsWith(OPENAI_PATH)
+    ? openAiErrors(status)
+    : path.startsWith(ANTHROPIC_PATH)
+    ? anthropicErrors(status)
+    : errors(status);
   const responses = { [status]: answers[status], ...description.responses };
   return { ...description, responses };
 }

@@ -65,6 +65,24 @@ export function openAiErrors<Status extends ErrorStatus>(...statuses: Status[]) 
   >;
 }
 
+/** The body of every error below `/v1/llm/anthropic/`, as Anthropic's SDKs read it. */
+const anthropicErrorSchema = z.object({
+  type: z.literal("error"),
+  error: z.object({ type: z.string(), message: z.string() }),
+}).openapi("AnthropicError");
+
+/** The error responses of an endpoint below `/v1/llm/anthropic/`. */
+export function anthropicErrors<Status extends ErrorStatus>(...statuses: Status[]) {
+  const entries = statuses.map((status) => [
+    status,
+    json(anthropicErrorSchema, DESCRIPTIONS[status]),
+  ]);
+  return Object.fromEntries(entries) as Record<
+    Status,
+    ReturnType<typeof json<typeof anthropicErrorSchema>>
+  >;
+}
+
 const AS_QUERY = "As `Last-Event-ID`, for clients that cannot set a header";
 
 /** Where the id of the last event that a reader has stands; the header takes precedence. */

@@ -26,9 +26,9 @@ export type QueryToken = "token" | "token of streams";
 
 /**
  * Whether a route accepts a token in the query, a body that its handler reads within its own
- * bounds, or slashes in its last parameter.
+ * bounds, or one of a request to a model, which may be long, or slashes in its last parameter.
  */
-export type Trait = QueryToken | "file body" | "slashes";
+export type Trait = QueryToken | "file body" | "model body" | "slashes";
 
 /** Every route: its group (in `groups.ts`), its resource, and its trait, if any. */
 export const ROUTES = {
@@ -65,10 +65,16 @@ export const ROUTES = {
   "PUT /v1/projects/{slug}/repository": ["repositories", "server", "file body"],
   "PUT /v1/projects/{slug}/restore": ["repositories", "server", "file body"],
 
-  "POST /v1/llm/complete": ["completions", "models"],
-  "POST /v1/llm/openai/chat/completions": ["openai", "models"],
+  "POST /v1/llm/complete": ["completions", "models", "model body"],
+  "POST /v1/llm/openai/chat/completions": ["openai", "models", "model body"],
+  "POST /v1/llm/openai/responses": ["openai", "models", "model body"],
+  "POST /v1/llm/openai/embeddings": ["openai", "models", "model body"],
   "GET /v1/llm/openai/models": ["openai", "models"],
   "GET /v1/llm/openai/models/{model}": ["openai", "models", "slashes"],
+  "POST /v1/llm/anthropic/v1/messages": ["anthropic", "models", "model body"],
+  "POST /v1/llm/anthropic/v1/messages/count_tokens": ["anthropic", "models", "model body"],
+  "GET /v1/llm/anthropic/v1/models": ["anthropic", "models"],
+  "GET /v1/llm/anthropic/v1/models/{model}": ["anthropic", "models", "slashes"],
 } as const satisfies Record<
   string,
   readonly [group: string, opens: Opens, trait?: Trait]

@@ -1,6 +1,7 @@
 /**
  * Writes what follows from the tools of MCP: their rows in `docs/mcp.md`, and the index of those that
- * operations on the server are, so that the start loads no operation. Part of `deno task reference`.
+ * operations on the server are, so that the start loads no operation; the names of all, for clients'
+ * permissions. Part of `deno task reference`.
  */
 import { mayDo, type Principal, type Scope } from "../services/people/identity/mod.ts";
 import { methodOf } from "../services/people/identity/server_operation.ts";
@@ -42,15 +43,33 @@ export async function operationTools(): Promise<string> {
   ].join("\n");
 }
 
-/** A page with the rows of all tools between its markers, before it is formatted. */
-export async function withToolTables(page: string): Promise<string> {
+/** The names of all tools, for the permissions of clients, before they are formatted. */
+export async function toolNames(): Promise<string> {
+  const tools = [...await toolsOnServer(), ...TOOLS_FOR_PROJECTS];
+  const names = new Set(tools.map(({ name }) => name));
+  return [
+    "/** Written by `deno task reference` from the tools of MCP; do not change it. */",
+    "",
+    "/** The names of all tools. */",
+    "export const TOOL_NAMES: readonly string[] = [",
+    ...[...names].map((name) => `  "${name}",`),
+    "];",
+    "",
+  ].join("\n");
+}
+
+async function toolsOnServer(): Promise<readonly Tool[]> {
   const declared = (await declaredOnServer()).map(([, operation]) => operation);
-  const onServer = [
+  return [
     ...coordinationTools(configSchema.parse({}).bridge.buffer_size),
     ...inOrder(declaredTools(declared)),
   ];
+}
+
+/** A page with the rows of all tools between its markers, before it is formatted. */
+export async function withToolTables(page: string): Promise<string> {
   return between(
-    between(page, "on the server", tableOf(onServer)),
+    between(page, "on the server", tableOf(await toolsOnServer())),
     "in projects",
     tableOf(TOOLS_FOR_PROJECTS),
   );
@@ -110,6 +129,7 @@ function principalOf(kind: Principal["kind"], scopes: readonly Scope[]): Princip
 if (import.meta.main) {
   const at = (path: string) => new URL(`../${path}`, import.meta.url);
   await Deno.writeTextFile(at("mcp/operation_tools.ts"), await operationTools());
+  await Deno.writeTextFile(at("cli/clients/tool_names.ts"), await toolNames());
   const page = at("docs/mcp.md");
   await Deno.writeTextFile(page, await withToolTables(await Deno.readTextFile(page)));
 }

@@ -67,11 +67,23 @@ export function setJson(text: string, path: JsonPath, value: unknown): string {
   const source = text.trim() === "" ? "{}\n" : text;
   const formattingOptions = formatOf(source);
   const changed = applyEdits(source, modify(source, [...path], value, { formattingOptions }));
-  const appended = path.at(-1) === -1;
-  if (!appended && !isDeepStrictEqual(valueAt(parseJson(changed), path), value)) {
+  if (!isChanged(tree, parseJson(changed), path, value)) {
     throw new Unreadable(`it names "${path.join(".")}" twice`);
   }
   return changed;
+}
+
+/** Whether a tree has the value at a path, or lacks it if it was removed. */
+function isChanged(before: unknown, after: unknown, path: JsonPath, value: unknown): boolean {
+  const key = path.at(-1);
+  if (key === -1) return true;
+  if (typeof key !== "number" || value !== undefined) {
+    return isDeepStrictEqual(valueAt(after, path), value);
+  }
+  // The entries behind it have moved up.
+  const list = valueAt(before, path.slice(0, -1));
+  return Array.isArray(list) &&
+    isDeepStrictEqual(valueAt(after, path.slice(0, -1)), list.toSpliced(key, 1));
 }
 
 function checkParents(tree: unknown, path: JsonPath): void {
@@ -141,7 +153,8 @@ export function setTable(
   return after;
 }
 
-function parseToml(text: string): TomlTable {
+/** @throws Unreadable if the text is not TOML */
+export function parseToml(text: string): TomlTable {
   try {
     return readToml(text);
   } catch (error) {

@@ -1,6 +1,7 @@
 /** `muster mcp install` and `muster mcp uninstall`. */
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { ApiClient } from "../client.ts";
 import { readEndpoints } from "../endpoints.ts";
 import type { CommandOptions } from "../options.ts";
@@ -11,12 +12,12 @@ import { ensureToken, tokenPath } from "./agent_token.ts";
 import { diffOf, type FileChange, type FileEdit, planChange, writeChange } from "./config_file.ts";
 import {
   type Client,
-  clientOf,
   type Launch,
   type Scope,
   type Surroundings,
   TOKEN_VARIABLE,
-} from "./definitions.ts";
+} from "./client.ts";
+import { clientOf } from "./definitions.ts";
 import { addHooks, removeHooks } from "./hook_entries.ts";
 
 /** A person's own files, and those that a project's members share. */
@@ -39,12 +40,15 @@ interface InstallOptions extends EditOptions {
   readonly http?: boolean;
   readonly mcpUrl?: string;
   readonly hooks?: boolean;
+  readonly allow?: boolean;
   readonly print?: boolean;
 }
 
 /** What to install. */
 interface Installation {
   readonly client: Client;
+  /** The file with the client's entries. */
+  readonly file: string;
   readonly clientName: string;
   readonly scope: Scope;
   readonly surroundings: Surroundings;
@@ -55,17 +59,18 @@ interface Installation {
   readonly agent: { readonly nick: string; readonly tokenPath: string } | null;
 }
 
-/** `muster mcp install`: writes a client's entry for muster, and its hooks. */
+/** `muster mcp install`: writes a client's entry for muster, its permissions and its hooks. */
 export async function install(clientName: string, options: InstallOptions): Promise<void> {
   const installation = await installationOf(clientName, options);
-  const { client, scope, surroundings, launch } = installation;
-  const file = client.file(scope, surroundings);
+  const { client, scope, launch, file } = installation;
   if (options.print === true) {
     printError(`In ${file}:`);
     return print(client.show(options.name, launch));
   }
   const edits = [{ path: file, mode: MODES[scope], apply: client.add(options.name, launch) }];
-  if (wantsHooks(installation, options)) edits.push(hookEdit(installation));
+  if (options.allow === true) edits.push(permissionEdit(installation, options));
+  const hasHooks = wantsHooks(installation, options);
+  if (hasHooks) edits.push(hookEdit(installation));
   const given = options.tokenStdin === true ? await readPassword() : null;
   const changes = await show(edits);
   if (changes.length > 0) confirm(options, "Write this?");
@@ -78,22 +83,33 @@ export async function install(clientName: string, options: InstallOptions): Prom
         ? `${client.title} already has this entry`
         : `${client.title} finds muster when it starts again`,
     );
-    if (edits.length > 1 && clientName === "codex") {
+    if (options.allow === true) tellOfPermissions(installation);
+    if (hasHooks && clientName === "codex") {
       print("Codex runs new hooks only after you have looked at them with its command /hooks");
     }
     if (installation.agent === null || launch.kind === "http") tellOfToken(installation);
   });
 }
 
-/** `muster mcp uninstall`: removes the entry and the hooks. */
+/** `muster mcp uninstall`: removes the entry, its permissions and the hooks. */
 export async function uninstall(clientName: string, options: EditOptions): Promise<void> {
   const client = clientOf(clientName);
   const scope = scopeOf(options);
   const surroundings = surroundingsOf();
   const mode = MODES[scope];
   const edits: FileEdit[] = [
-    { path: client.file(scope, surroundings), mode, apply: client.remove(options.name) },
+    {
+      path: fileOf(client, scope, surroundings),
+      mode,
+      apply: client.remove(options.name),
+    },
   ];
+  const { permissions } = client;
+  if (typeof permissions !== "string") {
+    const path = permissions.file(scope, surroundings, options.name);
+    const apply = permissions.withdraw(options.name);
+    if (path !== null) edits.push({ path, mode, apply });
+  }
   if (client.hooks !== null) {
     const path = client.hooks.file(scope, surroundings);
     edits.push({ path, mode, apply: removeHooks(markOf(clientName)) });
@@ -111,6 +127,7 @@ async function installationOf(clientName: string, options: InstallOptions): Prom
   const client = clientOf(clientName);
   const scope = scopeOf(options);
   const surroundings = surroundingsOf();
+  const file = fileOf(client, scope, surroundings);
   const { url } = await ApiClient.connect(options, { token: false });
   const nick = options.agent;
   if (scope === "project" && (nick !== undefined || options.tokenStdin === true)) {
@@ -129,7 +146,7 @@ async function installationOf(clientName: string, options: InstallOptions): Prom
   const launch = options.http === true
     ? { kind: "http" as const, url: tools }
     : stdioLaunch(tools, agent?.tokenPath ?? null);
-  return { client, clientName, scope, surroundings, url, launch, agent };
+  return { client, clientName, file, scope, surroundings, url, launch, agent };
 }
 
 function stdioLaunch(url: string, path: string | null): Launch {
@@ -170,11 +187,45 @@ function scopeOf({ project }: EditOptions): Scope {
   return project === true ? "project" : "user";
 }
 
+function fileOf({ title, file }: Client, scope: Scope, surroundings: Surroundings): string {
+  const path = file(scope, surroundings);
+  if (path !== null) return path;
+  throw new CommandFailed(`${title} has no files of a project: leave out --project`, 2);
+}
+
 function surroundingsOf(): Surroundings {
   const environment = Deno.env.toObject();
   const home = environment["HOME"] ?? environment["USERPROFILE"];
   if (home === undefined) throw new CommandFailed("The variable HOME is missing");
-  return { home, folder: Deno.cwd(), environment, system: Deno.build.os };
+  const folder = Deno.cwd();
+  return { home, folder, repository: repositoryOf(folder), environment, system: Deno.build.os };
+}
+
+/**
+ * The root of the Git repository that a folder is in; for a linked working tree that of the main one.
+ *
+ * @returns the folder itself if it is in none
+ */
+function repositoryOf(folder: string): string {
+  for (let root = folder;; root = dirname(root)) {
+    const path = join(root, ".git");
+    const kind = statOf(path);
+    if (kind?.isDirectory === true) return root;
+    if (kind?.isFile === true) {
+      const [, main] =
+        /^gitdir: (.+)[/\\]\.git[/\\]worktrees[/\\]/.exec(Deno.readTextFileSync(path)) ?? [];
+      return main ?? root;
+    }
+    if (root === dirname(root)) return folder;
+  }
+}
+
+function statOf(path: string): Deno.FileInfo | null {
+  try {
+    return Deno.statSync(path);
+  } catch {
+    return null;
+  }
 }
 
 /** Whether to register hooks: as the options say, else as the person answers. */
@@ -189,6 +240,30 @@ function wantsHooks({ client, clientName }: Installation, options: InstallOption
     return false;
   }
   return ask(`Show new messages to the agent while it works, with hooks of ${client.title}?`);
+}
+
+function permissionEdit(
+  { client, scope, surroundings }: Installation,
+  { name }: InstallOptions,
+): FileEdit {
+  const { permissions, title } = client;
+  if (typeof permissions === "string") {
+    throw new CommandFailed(`--allow does nothing here: ${permissions}`, 2);
+  }
+  const path = permissions.file(scope, surroundings, name);
+  if (path === null) {
+    throw new CommandFailed(
+      `${title} has no permissions in a project's files: leave out --allow`,
+      2,
+    );
+  }
+  return { path, mode: MODES[scope], apply: permissions.allow(name, surroundings) };
+}
+
+function tellOfPermissions({ client: { permissions }, surroundings }: Installation): void {
+  if (typeof permissions !== "string" && permissions.note !== undefined) {
+    print(permissions.note(surroundings));
+  }
 }
 
 function hookEdit({ client, clientName, scope, surroundings, url, agent }: Installation): FileEdit {
@@ -287,8 +362,6 @@ function tellOfToken({ clientName, agent }: Installation): void {
 
 /** How a client starts muster. */
 
-const ROOT = join(import.meta.dirname ?? ".", "..", "..");
-
 /**
  * The words that run this muster: the executable, or Deno with the tree. A project's file is read on
  * other machines, so there it is just the name.
@@ -296,9 +369,10 @@ const ROOT = join(import.meta.dirname ?? ".", "..", "..");
 function musterWords(isShared: boolean): readonly [string, ...string[]] {
   if (isShared) return ["muster"];
   if (Deno.build.standalone) return [Deno.execPath()];
-  const config = `--config=${join(ROOT, "deno.json")}`;
+  const main = fileURLToPath(Deno.mainModule);
+  const config = `--config=${join(dirname(main), "deno.json")}`;
   const deno = denoWords(Deno.execPath());
-  return [...deno, "run", "--quiet", config, "--permission-set", join(ROOT, "main.ts")];
+  return [...deno, "run", "--quiet", config, "--permission-set", main];
 }
 
 /**

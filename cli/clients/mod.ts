@@ -2,7 +2,20 @@
 import { type Command, lazy, type Option } from "../command_line/mod.ts";
 import { URL_OPTION } from "../options.ts";
 
-const CLIENT = { usage: "<client>", choices: ["claude", "codex", "gemini", "cursor", "vscode"] };
+const CLIENT = {
+  usage: "<client>",
+  choices: [
+    "claude",
+    "codex",
+    "gemini",
+    "cursor",
+    "vscode",
+    "opencode",
+    "copilot",
+    "qwen",
+    "goose",
+  ],
+};
 
 const NAME_OPTION: Option = {
   flags: "--name <name>",
@@ -37,6 +50,10 @@ export const CLIENT_COMMANDS: readonly Command[] = [
         summary: "the URL of the tools (default: that of this data folder's server, or /mcp)",
       },
       { flags: "--hooks", summary: "also show the agent its inbox, with the client's hooks" },
+      {
+        flags: "--allow",
+        summary: "let the client use the tools without asking, but for operators' and final ones",
+      },
       NAME_OPTION,
       { flags: "--print", summary: "print the entry and change nothing", conflicts: ["yes"] },
       YES_OPTION,
@@ -44,6 +61,10 @@ export const CLIENT_COMMANDS: readonly Command[] = [
     ],
     examples: [
       { line: "mcp install claude --agent scout --hooks", purpose: "Claude Code works as scout" },
+      {
+        line: "mcp install claude --agent scout --hooks --allow",
+        purpose: "The same, where nobody watches",
+      },
       { line: "mcp install codex --agent scout --http", purpose: "Codex, over HTTP" },
       { line: "mcp install vscode --project", purpose: "For everybody who opens this folder" },
     ],
@@ -56,7 +77,7 @@ export const CLIENT_COMMANDS: readonly Command[] = [
   },
   {
     name: "uninstall",
-    summary: "remove muster and its hooks from a client; the agent's token stays valid",
+    summary: "remove muster, its permissions and its hooks; the agent's token stays valid",
     parameters: [CLIENT],
     options: [PROJECT_OPTION, NAME_OPTION, YES_OPTION],
     run: lazy(async () => (await import("./install.ts")).uninstall),

@@ -1,3 +1,5 @@
 /** MCP on standard input and output. */
-export { RPC_ERROR } from "../json_rpc.ts";
-export { NotDelivered, type OutgoingMessage, serveStdio, type StdioOptions } from "./server.ts";
+export { isRecord, RPC_ERROR } from "../json_rpc.ts";
+export { NotDelivered, type OutgoingMessage, ServerAway } from "./delivery.ts";
+export type { Memory } from "./remembered_answers.ts";
+export { serveStdio, type StdioOptions } from "./server.ts";

@@ -4,8 +4,11 @@ import { isRecord, type RequestId, RPC_ERROR, type RpcErrorCode } from "../json_
 import { NAMING_PARAMETERS } from "../parameters.ts";
 import { revisionIn } from "../revisions.ts";
 import { ELICITATION } from "../user_forms.ts";
+import { Absence } from "./absence.ts";
+import { NotDelivered, type OutgoingMessage, ServerAway } from "./delivery.ts";
+import { type Memory, RememberedAnswers } from "./remembered_answers.ts";
 import { ToolsWatch } from "./tools_watch.ts";
-import { UserQuestions } from "./user_questions.ts";
+import { type ShownForm, UserQuestions } from "./user_questions.ts";
 
 /** Most messages that are answered at the same time; the next ones wait for their turn. */
 const MAX_ANSWERED = 64;
@@ -19,18 +22,6 @@ const WATCH_INTERVAL = 60_000;
 /** How long calls may take after the input has ended, in milliseconds. */
 const LAST_ANSWERS = 15_000;
 
-/** The message could not be delivered; the text says what to do. */
-export class NotDelivered extends Error {
-  override readonly name = "NotDelivered";
-  /** The code of the JSON-RPC error. */
-  readonly code: RpcErrorCode;
-
-  constructor(message: string, code: RpcErrorCode = RPC_ERROR.server) {
-    super(message);
-    this.code = code;
-  }
-}
-
 /** What the server of standard input and output is connected with. */
 export interface StdioOptions {
   readonly input: AsyncIterable<Uint8Array>;
@@ -42,6 +33,10 @@ export interface StdioOptions {
    * @throws NotDelivered
    */
   readonly deliver: (message: OutgoingMessage) => Promise<Response>;
+  /** Keeps what the server answers to a client that starts. */
+  readonly memory: Memory;
+  /** Tells a person what is wrong, and what to do about it. */
+  readonly warn: (text: string) => void;
   /**
    * How often to look for a change of the client's tools while it calls none, in milliseconds; a
    * minute if absent.
@@ -49,11 +44,9 @@ export interface StdioOptions {
   readonly watchInterval?: number;
 }
 
-/** A message with the headers of HTTP. */
-export interface OutgoingMessage {
-  readonly headers: Headers;
-  readonly body: string;
-  /** Aborts when the client cancels the request, or is gone. */
+/** What an answer goes to: the requests of a message, until they are cancelled. */
+interface Answered {
+  readonly ids: readonly RequestId[];
   readonly signal: AbortSignal;
 }
 
@@ -78,6 +71,12 @@ class StdioServer {
   readonly #pending = new Map<Promise<void>, Pending>();
   readonly #tools = new ToolsWatch();
   readonly #user = new UserQuestions((message) => this.#write(message));
+  readonly #remembered: RememberedAnswers;
+  readonly #absence = new Absence(() => this.#look());
+  /** Aborts at the end. */
+  readonly #ended = new AbortController();
+  /** The last warning, until a message is delivered. */
+  #warning: string | null = null;
   /** The revision that `initialize` agreed on. */
   #revision: string | null = null;
   #failure: { readonly error: unknown } | null = null;
@@ -89,6 +88,7 @@ class StdioServer {
 
   constructor(options: StdioOptions) {
     this.#options = options;
+    this.#remembered = new RememberedAnswers(options.memory);
   }
 
   async serve(): Promise<void> {
@@ -97,14 +97,59 @@ class StdioServer {
       await this.#serve();
     } finally {
       clearInterval(watch);
+      this.#ended.abort();
+      this.#absence.end();
     }
   }
 
-  /** Asks the server for nothing but the mark of the tools, unless a call brings it anyway. */
+  /** Looks for a change of the tools, unless a call or a look for the server brings it anyway. */
   #watch(): void {
-    if (!this.#tools.isDeclared || this.#pending.size > 0) return;
+    if (!this.#tools.isDeclared || this.#pending.size > 0 || this.#absence.reason !== null) return;
+    void this.#absence.look();
+  }
+
+  /** Asks the server for nothing but the mark of the tools. Tells the client if they have changed. */
+  async #look(): Promise<void> {
     const ping = { jsonrpc: "2.0", method: "notifications/initialized" };
-    void this.#answer(JSON.stringify(ping), ping, false);
+    const headers = headersFor(ping, this.#revision);
+    this.#tools.ask(headers);
+    const { signal } = this.#ended;
+    try {
+      const response = await this.#send({
+        headers,
+        body: JSON.stringify(ping),
+        signal,
+        waits: false,
+        isBrief: true,
+      });
+      await response.body?.cancel();
+      const change = this.#tools.changeIn(response);
+      if (change !== null) await this.#write(change);
+    } catch (error) {
+      if (error instanceof NotDelivered) return this.#warn(error);
+      if (!signal.aborted) this.#failure ??= { error };
+    }
+  }
+
+  /** Delivers a message, and notes whether the server is there. */
+  async #send(message: OutgoingMessage): Promise<Response> {
+    try {
+      const response = await this.#options.deliver(message);
+      this.#absence.end();
+      this.#warning = null;
+      return response;
+    } catch (error) {
+      if (message.signal.aborted) throw error;
+      if (error instanceof ServerAway) this.#absence.begin(error);
+      else this.#absence.end();
+      throw error;
+    }
+  }
+
+  #warn({ remedy }: NotDelivered): void {
+    if (remedy === this.#warning) return;
+    this.#warning = remedy;
+    this.#options.warn(remedy);
   }
 
   async #serve(): Promise<void> {
@@ -152,7 +197,8 @@ class StdioServer {
   #answer(line: string, message: unknown, opens: boolean): Promise<void> {
     const cancel = new AbortController();
     const pending = { ids: idsOf(message), cancel };
-    const exchange = () => this.#exchange(line, message, pending, opens);
+    const request = { ids: pending.ids, signal: cancel.signal };
+    const exchange = async () => void await this.#exchange(line, message, request, opens);
     const answered = this.#inTurn(exchange, cancel.signal).catch((error) => {
       this.#failure ??= { error };
     }).finally(() => this.#pending.delete(answered));
@@ -173,12 +219,14 @@ class StdioServer {
     }
   }
 
+  /** Returns whether there is nothing more to say to the client; not if it is cancelled before. */
   async #exchange(
     line: string,
     message: unknown,
-    { ids, cancel }: Pending,
+    request: Answered,
     opens: boolean,
-  ): Promise<void> {
+  ): Promise<boolean> {
+    const { ids, signal } = request;
     let text: string;
     let status: number;
     let change: object | null;
@@ -186,46 +234,108 @@ class StdioServer {
     this.#tools.ask(headers);
     this.#user.offer(headers, message, this.#revision);
     try {
-      const { signal } = cancel;
-      const response = await this.#options.deliver({ headers, body: line, signal });
+      const response = await this.#deliver(message, { headers, body: line, signal });
       status = response.status;
       change = this.#tools.changeIn(response);
       text = await response.text();
     } catch (error) {
-      if (cancel.signal.aborted) return;
-      const reason = error instanceof Error ? error.message : String(error);
-      const code = error instanceof NotDelivered ? error.code : RPC_ERROR.internal;
-      return await this.#refuse(ids, code, reason);
+      if (signal.aborted) return false;
+      await this.#answerAlone(error, message, ids);
+      return true;
     }
     // Who cancelled a request expects no answer to it.
-    if (cancel.signal.aborted) return;
-    if (headers.has(ELICITATION)) {
-      const again = await this.#user.goOn(message, answerIn(text, ids), cancel.signal);
-      if (again !== null) {
-        if (change !== null) await this.#write(change);
-        return await this.#exchange(JSON.stringify(again), again, { ids, cancel }, false);
-      }
-      if (cancel.signal.aborted) return;
+    if (signal.aborted) return false;
+    const form = headers.has(ELICITATION)
+      ? await this.#user.show(message, answerIn(text, ids))
+      : null;
+    if (form !== null) {
+      if (change !== null) await this.#write(change);
+      return await this.#askUser(form, request);
     }
-    if (ids.length > 0 || status >= 300) await this.#pass({ text, status, ids, opens });
+    if (ids.length > 0 || status >= 300) await this.#pass(text, status, message, ids);
     if (change !== null) await this.#write(change);
+    return true;
+  }
+
+  /** Answers a call when the user has filled in a form, or somebody else was first. */
+  async #askUser(form: ShownForm, { ids, signal }: Answered): Promise<boolean> {
+    const accepted = new AbortController();
+    const call = form.accepted.then((call) => {
+      accepted.abort();
+      return call;
+    });
+    const either = AbortSignal.any([signal, accepted.signal]);
+    const again = (call: object, signal: AbortSignal) =>
+      this.#exchange(JSON.stringify(call), call, { ids, signal }, false);
+    if (!await again(form.waiting, either) && !signal.aborted) {
+      return await again(await call, signal);
+    }
+    await form.close();
+    return !signal.aborted;
+  }
+
+  /**
+   * Delivers a message of the client. A server that may just start again is waited for; one that is
+   * away for longer is looked for once. Neither if there is an answer without it.
+   */
+  async #deliver(
+    message: unknown,
+    outgoing: Omit<OutgoingMessage, "waits" | "isBrief">,
+  ): Promise<Response> {
+    const isBrief = this.#remembered.resultOf(message, this.#revision) !== null;
+    const { reason } = this.#absence;
+    if (reason === null) {
+      const waits = !this.#remembered.has(message, this.#revision);
+      return await this.#send({ ...outgoing, waits, isBrief });
+    }
+    if (isBrief) throw reason;
+    if (this.#absence.isNew) return await this.#send({ ...outgoing, waits: true, isBrief });
+    await this.#absence.look();
+    if (this.#absence.reason !== null) throw this.#absence.reason;
+    return await this.#send({ ...outgoing, waits: false, isBrief });
+  }
+
+  /** Answers a message that was not delivered. */
+  async #answerAlone(error: unknown, message: unknown, ids: readonly RequestId[]): Promise<void> {
+    if (!(error instanceof NotDelivered)) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return await this.#refuse(ids, RPC_ERROR.internal, reason);
+    }
+    this.#warn(error);
+    const result = isCall(message)
+      ? failedCall(message, error.message)
+      : error instanceof ServerAway
+      ? this.#remembered.resultOf(message, this.#revision)
+      : null;
+    const [id] = ids;
+    if (result === null || id === undefined) {
+      return await this.#refuse(ids, error.code, error.message);
+    }
+    if (isRecord(message) && message.method === "tools/list") this.#tools.guess();
+    await this.#open({ jsonrpc: "2.0", id, result }, message);
   }
 
   /** Writes the answer of the server. */
-  async #pass({ text, status, ids, opens }: {
-    readonly text: string;
-    readonly status: number;
-    readonly ids: readonly RequestId[];
-    readonly opens: boolean;
-  }): Promise<void> {
+  async #pass(
+    text: string,
+    status: number,
+    message: unknown,
+    ids: readonly RequestId[],
+  ): Promise<void> {
     const answer = answerIn(text, ids);
     if (answer === null) {
       const reason = `The server answered ${status} in place of JSON-RPC: is it muster?`;
       return await this.#refuse(ids, RPC_ERROR.server, reason);
     }
-    if (opens) this.#revision = agreedIn(answer) ?? this.#revision;
-    if (ids.length === 0) return;
-    await this.#write(opens ? this.#tools.declare(answer, this.#revision) : answer);
+    this.#remembered.keep(message, this.#revision, answer);
+    if (ids.length > 0) await this.#open(answer, message);
+  }
+
+  /** Writes an answer; that to `initialize` names the revision of what follows. */
+  async #open(answer: unknown, message: unknown): Promise<void> {
+    if (!isRecord(message) || message.method !== "initialize") return await this.#write(answer);
+    this.#revision = agreedIn(answer) ?? this.#revision;
+    await this.#write(this.#tools.declare(answer, this.#revision));
   }
 
   /** Answers every request of a message with an error; a notification gets none. */
@@ -240,6 +350,16 @@ class StdioServer {
     const line = JSON.stringify(answer);
     return this.#written = this.#written.then(() => this.#options.write(line));
   }
+}
+
+function isCall(message: unknown): boolean {
+  return isRecord(message) && message.method === "tools/call";
+}
+
+/** A failure that the client shows to its model: errors of the protocol may end the model's run. */
+function failedCall(message: unknown, text: string): object {
+  const result = { content: [{ type: "text", text }], isError: true };
+  return revisionIn(message) === null ? result : { resultType: "complete", ...result };
 }
 
 /** The ids of the requests in a message or a batch. */

@@ -9,6 +9,8 @@ const CHANGED = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
 export class ToolsWatch {
   #mark: string | null = null;
   #isDeclared = false;
+  /** Whether the client's list is not the server's own answer. */
+  #isGuessed = false;
 
   /** Whether the client knows that there may be notifications. */
   get isDeclared(): boolean {
@@ -34,12 +36,19 @@ export class ToolsWatch {
     return { ...answer, result: { ...result, capabilities: declared } };
   }
 
+  /** Notes that the client got a list without the server, so that it asks again when the server is back. */
+  guess(): void {
+    this.#isGuessed = true;
+  }
+
   /** The notification that a response calls for; null if the tools are the same. */
   changeIn({ headers }: Response): object | null {
     const mark = headers.get(TOOLS_MARK);
     const before = this.#mark;
     if (mark === null) return null;
+    const hasChanged = this.#isGuessed || before !== null && before !== mark;
     this.#mark = mark;
-    return before === null || before === mark || !this.#isDeclared ? null : CHANGED;
+    this.#isGuessed = false;
+    return hasChanged && this.#isDeclared ? CHANGED : null;
   }
 }

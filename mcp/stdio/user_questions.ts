@@ -16,6 +16,16 @@ interface Form {
   readonly state: unknown;
 }
 
+/** A form that the user of the client sees. */
+export interface ShownForm {
+  /** The call again, to wait for an answer from elsewhere. */
+  readonly waiting: object;
+  /** The call with the user's answer; never, if they decline the form or nobody sees it. */
+  readonly accepted: Promise<object>;
+  /** Takes the form away, unless the user has replied. */
+  close(): Promise<void>;
+}
+
 /** The questions that a client shows to its user. */
 export class UserQuestions {
   readonly #open = new Map<string, (reply: unknown) => void>();
@@ -50,17 +60,15 @@ export class UserQuestions {
     if (!isRecord(message) || "method" in message || typeof message.id !== "string") return false;
     const resolve = this.#open.get(message.id);
     this.#open.delete(message.id);
-    resolve?.(isRecord(message.result) ? message.result : { action: "cancel" });
+    resolve?.(message.result);
     return resolve !== undefined;
   }
 
   /**
-   * Asks the user for what the answer to a call wants.
-   *
-   * @param signal aborts when the call is cancelled
-   * @returns the call with the reply; null if the answer wants nothing, or the call is cancelled
+   * Shows the user the form that the answer to a call asks for; null if it asks for none. There is
+   * nothing to show while {@link MAX_OPEN} forms are open: then only others reply.
    */
-  async goOn(call: unknown, answer: unknown, signal: AbortSignal): Promise<object | null> {
+  async show(call: unknown, answer: unknown): Promise<ShownForm | null> {
     const form = formIn(answer);
     if (form === null || !isRecord(call) || !isRecord(call.params)) return null;
     const { params } = call;
@@ -72,17 +80,21 @@ export class UserQuestions {
         requestState: form.state,
       },
     });
-    if (this.#open.size >= MAX_OPEN) return repeated({ action: "cancel" });
+    const waiting = repeated({ action: "cancel" });
+    const { promise: accepted, resolve } = Promise.withResolvers<object>();
+    if (this.#open.size >= MAX_OPEN) return { waiting, accepted, close: () => Promise.resolve() };
     const id = `muster-question-${++this.#lastId}`;
-    const { promise, resolve } = Promise.withResolvers<unknown>();
-    const cancel = () => resolve(null);
-    this.#open.set(id, resolve);
-    signal.addEventListener("abort", cancel);
+    this.#open.set(id, (reply) => {
+      if (isRecord(reply) && reply.action === "accept") resolve(repeated(reply));
+    });
     await this.#write({ jsonrpc: "2.0", id, method: "elicitation/create", params: form.params });
-    const reply = await promise;
-    signal.removeEventListener("abort", cancel);
-    this.#open.delete(id);
-    return reply === null ? null : repeated(reply);
+    return { waiting, accepted, close: () => this.#close(id) };
+  }
+
+  async #close(id: string): Promise<void> {
+    if (!this.#open.delete(id)) return;
+    const params = { requestId: id, reason: "The question needs no answer here any more" };
+    await this.#write({ jsonrpc: "2.0", method: "notifications/cancelled", params });
   }
 }
 

@@ -1,7 +1,12 @@
 import { createMiddleware } from "hono/factory";
 import type { Context } from "hono";
 import { getQueryParam } from "hono/utils/url";
-import { CREDENTIALS_MISSING, readAuthorization, wantsEventStream } from "../../http/mod.ts";
+import {
+  CREDENTIALS_MISSING,
+  readApiKey,
+  readAuthorization,
+  wantsEventStream,
+} from "../../http/mod.ts";
 import { Unauthorized } from "../../services/kernel/errors.ts";
 import {
   type Credential,
@@ -14,11 +19,11 @@ import type { QueryToken } from "../table.ts";
 import { readSession, sessionOf, type SessionPlace, setSessionCookies } from "./session.ts";
 
 /**
- * A place of a credential: the header `Authorization` with the scheme Bearer or Basic; a session's
- * cookie, which also needs the CSRF token for changes; or the query. With `guest`, a request
+ * A place of a credential: the header `Authorization` with the scheme Bearer or Basic; a header for
+ * API keys; a session's cookie, which also needs the CSRF token for changes; or the query. With `guest`, a request
  * without a credential is a guest's.
  */
-export type CredentialSource = "bearer" | "basic" | "cookie" | "guest" | QueryToken;
+export type CredentialSource = "bearer" | "basic" | "api key" | "cookie" | "guest" | QueryToken;
 
 const SESSION_ENDED = "Nobody is logged in, or the session has ended";
 
@@ -127,6 +132,8 @@ export function credentialOf(
 ): Credential | null {
   const shown = readAuthorization(headers.get("authorization") ?? undefined);
   if (shown !== null && sources.has(shown.kind)) return shown;
+  const key = sources.has("api key") ? readApiKey(headers) : null;
+  if (key !== null) return key;
   const isInQuery = sources.has("token") ||
     (sources.has("token of streams") && wantsEventStream(headers.get("accept")));
   const token = isInQuery ? getQueryParam(url, "token") : undefined;

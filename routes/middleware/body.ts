@@ -4,7 +4,8 @@ import { type BodyReader, hasBody } from "../../http/mod.ts";
 import type { AppEnv } from "../environment.ts";
 
 export interface JsonBodyOptions {
-  readonly bodies: BodyReader;
+  /** Reads the body of a request. */
+  readonly readerFor: (context: Context<AppEnv>) => Pick<BodyReader, "read">;
   /**
    * Called when the body has arrived, which may be long after its headers. The request waits for a
    * returned promise.
@@ -20,10 +21,12 @@ export interface JsonBodyOptions {
  * authentication by header, so that a form of another site, which a browser would send with a
  * cookie, never gets here.
  */
-export function jsonBody({ bodies, onRead = () => null, isFile = () => false }: JsonBodyOptions) {
+export function jsonBody(
+  { readerFor, onRead = () => null, isFile = () => false }: JsonBodyOptions,
+) {
   return createMiddleware<AppEnv>((context, next) => {
     if (!hasBody(context.req.raw) || isFile(context)) return next();
-    return bodies.read(context.req.raw).then((text) => {
+    return readerFor(context).read(context.req.raw).then((text) => {
       context.set("body", text);
       return onRead(context)?.then(next) ?? next();
     });

@@ -18,6 +18,7 @@ import {
   TooSlow,
   Unauthorized,
   Unavailable,
+  UpstreamAnswered,
   UpstreamFailed,
   UpstreamRefused,
 } from "../../services/kernel/errors.ts";
@@ -74,6 +75,7 @@ function abortReasonOf({ req }: Context<AppEnv>): unknown {
 
 function serviceError(error: ServiceError, context: Context<AppEnv>): Response {
   if (error instanceof Unavailable && isSync(context.req)) return syncRefusal(context, error);
+  if (error instanceof UpstreamAnswered) return upstreamAnswer(error, context);
   const status = statusOf(error);
   if (error instanceof Unauthorized) context.header("WWW-Authenticate", 'Bearer realm="muster"');
   if (error instanceof TooSlow) context.header("Connection", "close");
@@ -83,6 +85,11 @@ function serviceError(error: ServiceError, context: Context<AppEnv>): Response {
     return context.json({ error: error.message, ...error.details }, status);
   }
   return errorBody(context, status, error.message, wordsOf(error));
+}
+
+function upstreamAnswer({ answer }: UpstreamAnswered, context: Context<AppEnv>): Response {
+  const headers = { ...answer.headers, "Content-Type": "application/json" };
+  return context.body(answer.body, answer.status as ContentfulStatusCode, headers);
 }
 
 /** The words of OpenAI's API for an error, where its status alone does not tell them. */
@@ -140,6 +147,7 @@ function isFutile(error: ServiceError, after: string | null): boolean {
 /** The status of an answer that tells of an error. */
 export function statusOf(error: ServiceError): ContentfulStatusCode {
   if (error instanceof UpstreamRefused) return error.status;
+  if (error instanceof UpstreamAnswered) return error.answer.status as ContentfulStatusCode;
   return STATUS.find(([kind]) => error instanceof kind)?.[1] ?? 500;
 }
 

@@ -4,9 +4,16 @@ import { z } from "../extended_zod.ts";
 import { Waits } from "../../http/mod.ts";
 import { ServiceError } from "../../services/kernel/errors.ts";
 import type { Identity } from "../../services/people/identity/mod.ts";
-import type { Completion, CompletionRequest, Gateway } from "../../services/models/llm/mod.ts";
+import type {
+  Asking,
+  Completion,
+  FormatName,
+  Gateway,
+  ModelRequest,
+  ServerEvent,
+} from "../../services/models/llm/mod.ts";
 import { STREAM_HEADERS } from "../event_streams.ts";
-import { openAiError } from "../middleware/error_body.ts";
+import { anthropicError, type ErrorWords, openAiError } from "../middleware/error_body.ts";
 import { statusOf, wordsOf } from "../middleware/errors.ts";
 
 const TICKET_HEADER = "X-Muster-Ticket";
@@ -18,6 +25,8 @@ export const ticketHeaders = z.object({
       "hold; by default, the ticket that you hold, if it is one",
   }),
 });
+
+export type TicketHeaders = z.infer<typeof ticketHeaders>;
 
 export interface CompletionsOptions {
   readonly gateway: Pick<Gateway, "complete">;
@@ -48,31 +57,36 @@ export class Completions {
   }
 
   /**
-   * Answers with the completion, or with its chunks as server-sent events.
+   * Answers with the completion, or with server-sent events.
    *
+   * @param about the format of the request, and the client's headers that are for the provider
    * @throws ServiceError like `Gateway.complete`
    */
   async answer(
     context: Context<AppEnv>,
-    request: CompletionRequest,
-    { [TICKET_HEADER]: ticket }: z.infer<typeof ticketHeaders>,
+    request: ModelRequest,
+    { [TICKET_HEADER]: ticket }: TicketHeaders,
+    { format = "chat", headers = {} }: Pick<Asking, "format" | "headers"> = {},
   ) {
-    const completion = await this.#complete(context, request, ticket ?? null);
+    const asking = { ticket: ticket ?? null, format, headers };
+    const completion = await this.#complete(context, request, asking);
     if (completion.kind === "stream") {
-      return context.body(serverSentEvents(completion.chunks), 200, STREAM_HEADERS);
+      const body = serverSentEvents(completion.events, STREAMS[format]);
+      return context.body(body, 200, { ...completion.headers, ...STREAM_HEADERS });
     }
-    return context.body(completion.text, 200, { "Content-Type": "application/json" });
+    const type = { "Content-Type": "application/json" };
+    return context.body(completion.text, 200, { ...completion.headers, ...type });
   }
 
   /** Resolves at the first chunk of a stream, and keeps waiting for the last one. */
   #complete(
     context: Context<AppEnv>,
-    request: CompletionRequest,
-    ticket: string | null,
+    request: ModelRequest,
+    asking: Asking,
   ): Promise<Completion> {
     return new Promise((resolve, reject) => {
       this.wait(context, async (signal) => {
-        const answer = await this.#gateway.complete(request, callerOf(context), signal, ticket);
+        const answer = await this.#gateway.complete(request, callerOf(context), signal, asking);
         resolve(answer);
         if (answer.kind === "stream") await answer.ended;
       }).catch(reject);
@@ -80,22 +94,85 @@ export class Completions {
   }
 }
 
-/**
- * Streams chunks in the common format: an event each, and `[DONE]` at the end. A failure is an
- * event with the error, without `[DONE]`.
- */
-function serverSentEvents(chunks: ReadableStream<string>): ReadableStream<Uint8Array> {
+/** How a stream ends in a format. */
+interface StreamEnd {
+  /** The last event of an answer that is complete; none if the answer itself has one. */
+  readonly done: readonly ServerEvent[];
+  /**
+   * The last event of one that broke off.
+   *
+   * @param count how many events were before it
+   */
+  failure(error: StreamError, count: number): ServerEvent;
+}
+
+interface StreamError {
+  readonly status: number;
+  readonly message: string;
+  readonly words?: ErrorWords | undefined;
+}
+
+const CHAT: StreamEnd = {
+  done: [{ name: null, data: "[DONE]" }],
+  failure: ({ status, message, words }) => ({
+    name: null,
+    data: JSON.stringify(openAiError(status, message, words)),
+  }),
+};
+
+const STREAMS: Readonly<Record<FormatName, StreamEnd>> = {
+  chat: CHAT,
+  embeddings: CHAT,
+  responses: {
+    done: [],
+    failure: ({ status, message, words }, count) => ({
+      name: "response.failed",
+      data: JSON.stringify({
+        type: "response.failed",
+        sequence_number: count,
+        response: {
+          id: `resp_${crypto.randomUUID().replaceAll("-", "")}`,
+          object: "response",
+          status: "failed",
+          error: { code: words?.code ?? RESPONSE_CODES[status] ?? "server_error", message },
+          output: [],
+        },
+      }),
+    }),
+  },
+  messages: {
+    done: [],
+    failure: ({ status, message }) => ({
+      name: "error",
+      data: JSON.stringify(anthropicError(status, message)),
+    }),
+  },
+};
+
+/** Codes of the Responses API for errors, by their statuses. */
+const RESPONSE_CODES: Readonly<Record<number, string>> = { 429: "rate_limit_exceeded" };
+
+/** Streams the events of an answer, and its end. */
+function serverSentEvents(
+  events: ReadableStream<ServerEvent>,
+  { done: last, failure }: StreamEnd,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  const event = (data: string) => encoder.encode(`data: ${data}\n\n`);
-  const reader = chunks.getReader();
+  const write = ({ name, data }: ServerEvent) => {
+    const lines = data.split("\n").map((line) => `data: ${line}\n`).join("");
+    return encoder.encode(`${name === null ? "" : `event: ${name}\n`}${lines}\n`);
+  };
+  const reader = events.getReader();
+  let count = 0;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
         const { value, done } = await reader.read();
-        controller.enqueue(event(done ? "[DONE]" : value));
+        count++;
+        for (const event of done ? last : [value]) controller.enqueue(write(event));
         if (done) controller.close();
       } catch (error) {
-        controller.enqueue(event(JSON.stringify(errorEvent(error))));
+        controller.enqueue(write(failure(streamError(error), count)));
         controller.close();
       }
     },
@@ -103,7 +180,7 @@ function serverSentEvents(chunks: ReadableStream<string>): ReadableStream<Uint8A
   }, { highWaterMark: 0 });
 }
 
-function errorEvent(error: unknown) {
-  if (!(error instanceof ServiceError)) return openAiError(500, "The answer broke off");
-  return openAiError(statusOf(error), error.message, wordsOf(error));
+function streamError(error: unknown): StreamError {
+  if (!(error instanceof ServiceError)) return { status: 500, message: "The answer broke off" };
+  return { status: statusOf(error), message: error.message, words: wordsOf(error) };
 }

@@ -1,8 +1,12 @@
 import { ApiRoutes } from "../api_routes.ts";
 import { z } from "../extended_zod.ts";
-import type { KnownModel, Llm } from "../../services/models/llm/mod.ts";
-import { completionRequestSchema } from "../../services/models/llm/schemas.ts";
-import { type Completions, ticketHeaders } from "./completions.ts";
+import type { KnownModel, Llm, ModelRequest } from "../../services/models/llm/mod.ts";
+import {
+  completionRequestSchema,
+  embeddingsRequestSchema,
+  responsesRequestSchema,
+} from "../../services/models/llm/schemas.ts";
+import { type Completions, type TicketHeaders, ticketHeaders } from "./completions.ts";
 import { json, jsonRequest, openAiErrors } from "../schemas.ts";
 import { specialRoute } from "../special_route.ts";
 
@@ -37,6 +41,39 @@ const complete = specialRoute("POST /v1/llm/openai/chat/completions", {
   },
 });
 
+const respond = specialRoute("POST /v1/llm/openai/responses", {
+  summary: "Have a model answer, for clients of OpenAI's Responses API",
+  request: {
+    headers: ticketHeaders,
+    body: jsonRequest(responsesRequestSchema, { model: "main/gpt-5", input: "Say hello." }),
+  },
+  responses: {
+    200: {
+      description: "The response; with `stream: true` its server-sent events",
+      content: {
+        "application/json": { schema: z.looseObject({}) },
+        "text/event-stream": { schema: z.string() },
+      },
+    },
+    ...openAiErrors(400, 401, 403, 404, 413, 422, 429, 500, 502, 503, 504),
+  },
+});
+
+const embed = specialRoute("POST /v1/llm/openai/embeddings", {
+  summary: "Have a model make embeddings, for clients of OpenAI's API",
+  request: {
+    headers: ticketHeaders,
+    body: jsonRequest(embeddingsRequestSchema, {
+      model: "main/text-embedding-3-small",
+      input: ["a text"],
+    }),
+  },
+  responses: {
+    200: json(z.looseObject({}), "The embeddings"),
+    ...openAiErrors(400, 401, 403, 404, 413, 422, 429, 500, 502, 503, 504),
+  },
+});
+
 const listModels = specialRoute("GET /v1/llm/openai/models", {
   summary: "List the models of all backends, for clients of OpenAI's API",
   responses: {
@@ -64,10 +101,22 @@ const getModel = specialRoute("GET /v1/llm/openai/models/{model}", {
 /** `/v1/llm/openai…`: the base URL for OpenAI's SDKs. */
 export function openAiRoutes({ gateway }: Llm, completions: Completions) {
   return new ApiRoutes()
+    .handle(embed, (context) => {
+      const request: ModelRequest = context.req.valid("json" as never);
+      const headers: TicketHeaders = context.req.valid("header" as never);
+      return completions.answer(context, request, headers, { format: "embeddings" });
+    })
     .openapi(
       complete,
       (context) =>
         completions.answer(context, context.req.valid("json"), context.req.valid("header")),
+    )
+    .openapi(
+      respond,
+      (context) =>
+        completions.answer(context, context.req.valid("json"), context.req.valid("header"), {
+          format: "responses",
+        }),
     )
     .openapi(listModels, async (context) => {
       const models = await completions.wait(context, (signal) => gateway.allModels(signal));

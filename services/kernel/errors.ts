@@ -102,6 +102,24 @@ export class UpstreamRefused extends ServiceError {
   }
 }
 
+/** A service outside of muster answered with an error, which its own client gets as it is. */
+export class UpstreamAnswered extends ServiceError {
+  readonly answer: UpstreamError;
+
+  constructor(message: string, answer: UpstreamError) {
+    super(message);
+    this.answer = answer;
+  }
+}
+
+/** An error as a service outside of muster answered it, without secrets. */
+export interface UpstreamError {
+  readonly status: number;
+  /** JSON. */
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** The statuses by which a service says that the caller is at fault. */
 export const REFUSAL_STATUSES = [400, 404, 413, 422, 429] as const;
 export type RefusalStatus = (typeof REFUSAL_STATUSES)[number];

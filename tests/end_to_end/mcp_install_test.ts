@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { denoWords } from "../../cli/clients/install.ts";
+import { ASKED_TOOLS } from "../../cli/clients/permissions.ts";
 import { atHome, homeOf, runAtHome, tokenFileOf } from "../support/agent_clients.ts";
 import { call } from "../support/api.ts";
 import { musterWords, type Program, startProgram } from "../support/program.ts";
@@ -66,6 +67,85 @@ async function writesEntryAndHooks(program: Program): Promise<void> {
 
   assert.match(await atHome(program, "mcp", "uninstall", "claude", "--yes"), /^-.*muster/m);
   assert.deepEqual([read(path)["mcpServers"], read(settings)["hooks"]], [{}, undefined]);
+}
+
+async function allowsTheTools(program: Program): Promise<void> {
+  // https://code.claude.com/docs/en/permissions
+  const settings = join(homeOf(program), "claude", "settings.json");
+  const before = '{\n  // mine\n  "permissions": { "allow": ["Read"], "deny": ["WebFetch"] }\n}\n';
+  Deno.mkdirSync(dirname(settings), { recursive: true });
+  Deno.writeTextFileSync(settings, before);
+  const install = ["mcp", "install", "claude", "--agent", "scout", "--allow", "--yes"];
+  await atHome(program, ...install);
+  const text = Deno.readTextFileSync(settings);
+  assert.match(text, /^\{\n {2}\/\/ mine$/m);
+  assert.deepEqual(JSON.parse(text.replace("// mine", ""))["permissions"], {
+    allow: ["Read", "mcp__muster"],
+    deny: ["WebFetch"],
+    ask: [
+      "mcp__muster__register_agent",
+      "mcp__muster__answer_question",
+      "mcp__muster__abandon_workspace",
+      "mcp__muster__close_review",
+    ],
+  });
+  assert.match(await atHome(program, ...install), /already has this entry/);
+  await atHome(program, "mcp", "uninstall", "claude", "--yes");
+  const { permissions } = JSON.parse(Deno.readTextFileSync(settings).replace("// mine", ""));
+  assert.deepEqual(permissions, { allow: ["Read"], deny: ["WebFetch"] });
+
+  Deno.removeSync(settings);
+  await atHome(program, ...install);
+  await atHome(program, "mcp", "uninstall", "claude", "--yes");
+  assert.deepEqual(read(settings), {});
+
+  // https://developers.openai.com/codex/config-reference
+  const codex = userFile(program, "codex");
+  Deno.mkdirSync(dirname(codex), { recursive: true });
+  Deno.writeTextFileSync(codex, '# mine\nmodel = "x"\n');
+  const withCodex = install.map((word) => word === "claude" ? "codex" : word);
+  await atHome(program, ...withCodex);
+  const written = Deno.readTextFileSync(codex);
+  assert.match(written, /^# mine\nmodel = "x"\n\n\[mcp_servers\.muster\]\n/);
+  assert.match(written, /^default_tools_approval_mode = "approve"$/m);
+  const prompts = written.matchAll(
+    /^\[mcp_servers\.muster\.tools\.(\w+)\]\napproval_mode = "prompt"$/gm,
+  );
+  assert.deepEqual(Array.from(prompts, ([, tool]) => tool), ASKED_TOOLS);
+  assert.match(await atHome(program, ...withCodex), /already has this entry/);
+  await atHome(program, ...withCodex.filter((word) => word !== "--allow"));
+  assert.equal(Deno.readTextFileSync(codex), written);
+  await atHome(program, "mcp", "uninstall", "codex", "--yes");
+  assert.equal(Deno.readTextFileSync(codex), '# mine\nmodel = "x"\n');
+
+  const told = {
+    cursor: /list of tools that need no question from permissions\.json/,
+    copilot: new RegExp(`these are for ${await Deno.realPath(program.folder)}$`, "m"),
+    goose: /in the mode auto, which is its default, it uses every tool without asking/,
+    gemini: /^\+\+\+ .*policies\/muster\.toml$/m,
+    opencode: /^\+ {4}"muster_abandon_workspace": "ask",$/m,
+  };
+  for (const [client, text] of Object.entries(told)) {
+    const words = install.map((word) => word === "claude" ? client : word);
+    assert.match(await atHome(program, ...words), text, client);
+  }
+  const refusals = [
+    [
+      "vscode",
+      "--agent",
+      "scout",
+      "--allow",
+      /no file for permissions: allow each tool in its dialog/,
+    ],
+    ["gemini", "--project", "--allow", /no permissions in a project's files: leave out --allow/],
+    ["goose", "--project", /goose has no files of a project: leave out --project/],
+  ] as const;
+  for (const refusal of refusals) {
+    const words = refusal.filter((word) => typeof word === "string");
+    const { code, stderr } = await runAtHome(program, ["mcp", "install", ...words, "--yes"]);
+    assert.equal(code, 2);
+    assert.match(stderr, refusal.at(-1) as RegExp);
+  }
 }
 
 async function namesNobody(program: Program): Promise<void> {
@@ -182,6 +262,7 @@ const STEPS = [
     "a client gets an entry and hooks, once, with a token that no file of it contains",
     writesEntryAndHooks,
   ],
+  ["with --allow a client asks for few tools, and uninstall takes that back", allowsTheTools],
   ["what else is in a file stays, and a copy of it is kept beside it", keepsTheRest],
   ["a file config.yaml of another program does no harm", ignoresForeignConfiguration],
   [

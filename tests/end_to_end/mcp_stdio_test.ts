@@ -49,16 +49,16 @@ Deno.test("a second muster mcp without a server says what to do, and works once 
     await using first = new StdioMcp({ folder });
     await first.initialize();
     await using second = new StdioMcp({ folder });
-    const { error } = await second.initialize();
-    assert.match(
-      error?.message ?? "",
-      /answers one client only\. End the client that runs it, then run "muster serve"/,
-    );
+    await second.initialize();
+    const { result } = await second.request("tools/call", { name: "get_status" });
+    assert.match(result?.content?.[0]?.text ?? "", /does not run here now.*Tell your user/);
     assert.equal((await first.end()).code, 0);
     assert.match(await second.call("get_status"), /^status: ok/, "It works on alone");
     const refused = await runMuster(["serve"], { folder, environment: FREE_PORTS });
     assert.equal(refused.code, 1, "There is never a second writer");
-    assert.deepEqual(await second.end(), { code: 0, stderr: "" });
+    const { code, stderr } = await second.end();
+    assert.equal(code, 0);
+    assert.match(stderr, /^No server runs on .* Run "muster serve".* end that client first\n$/);
   });
 });
 
@@ -71,8 +71,9 @@ Deno.test("muster mcp finds a server that has started again elsewhere", async ()
   const pending = mcp.request("tools/call", { name: "get_status" });
   await using _second = await startProgram({ folder });
   // It waits for five seconds, which a loaded machine may need for the start.
-  const { error } = await pending;
-  if (error !== undefined) assert.match(error.message, /No muster answers/);
+  const { result } = await pending;
+  const text = result?.content?.[0]?.text ?? "";
+  if (result?.isError === true) assert.match(text, /does not answer at .*nothing was done/);
   assert.match(await mcp.call("get_status"), /^status: ok/);
 });
 
@@ -121,25 +122,26 @@ async function takesBothUrls(program: Program): Promise<void> {
     }
     const inEnvironment = { ...environment, MUSTER_URL: program.api };
     await using mcp = new StdioMcp({ folder, environment: inEnvironment });
+    await mcp.initialize();
     assert.match(await mcp.call("get_status"), /^status: ok/);
-    const entries = [];
-    for await (const { name } of Deno.readDir(folder)) entries.push(name);
-    assert.deepEqual(entries, [], "Nothing is written where no server is");
+    await mcp.end();
+    const names = Array.from(Deno.readDirSync(folder), ({ name }) => name);
+    assert.deepEqual(names, ["cache"], "Nothing is written where no server is, but the cache");
+    assert.equal(Array.from(Deno.readDirSync(join(folder, "cache", "muster", "mcp"))).length, 1);
   });
 }
 
-async function saysWhatToDo(program: Program): Promise<void> {
+async function refusesAWrongToken(program: Program): Promise<void> {
   await withFolder(async (folder) => {
-    const away = { MUSTER_URL: "http://127.0.0.1:1", MUSTER_TOKEN: "a".repeat(40) };
-    await using lost = new StdioMcp({ folder, environment: away });
-    const { error } = await lost.initialize();
-    assert.match(error?.message ?? "", /No muster answers at .*Start it with "muster serve"/);
-    assert.deepEqual(await lost.end(), { code: 0, stderr: "" });
     const wrong = { MUSTER_URL: program.api, MUSTER_TOKEN: "a".repeat(40) };
     await using stranger = new StdioMcp({ folder, environment: wrong });
     const refused = await stranger.request("tools/list");
     assert.equal(refused.error?.code, -32001);
-    assert.match(refused.error?.message ?? "", /Set MUSTER_TOKEN to a valid token/);
+    assert.match(refused.error?.message ?? "", /refuses this client's token.*Tell your user/);
+    assert.doesNotMatch(refused.error?.message ?? "", /MUSTER_TOKEN|token add/);
+    const { code, stderr } = await stranger.end();
+    assert.equal(code, 0);
+    assert.match(stderr, /^The token is not valid\. Set MUSTER_TOKEN to a valid token: .*\n$/);
   });
 }
 
@@ -205,7 +207,7 @@ async function tellsOfChanges(program: Program): Promise<void> {
 /** In this order: the last one ends the program. */
 const STEPS = [
   ["muster mcp --url takes the address of the API and that of the tools", takesBothUrls],
-  ["a server that is away and a wrong token are errors that say what to do", saysWhatToDo],
+  ["a wrong token tells the agent and the person what each can do", refusesAWrongToken],
   ["lines that are no messages, batches, cancelled calls and late answers", answersEachLine],
   ["a client that runs muster mcp is told when the caller's tools change", tellsOfChanges],
   ["muster mcp forwards to the server of the data folder, as the agent of MUSTER_TOKEN", forwards],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import OpenAI from "openai";
-import { FakeProvider } from "../services/models/llm/support/provider.ts";
+import { FakeProvider, named } from "../services/models/llm/support/provider.ts";
 import { call, registerAgent } from "../support/api.ts";
 import { peer, pythonClients } from "../support/peers.ts";
 import { type Program, startProgram } from "../support/program.ts";
@@ -30,6 +30,59 @@ const CHUNKS = [
   chunk({}, "stop"),
 ];
 
+const RESPONSE = {
+  id: "resp_1",
+  object: "response",
+  created_at: 1,
+  model: "m",
+  status: "completed",
+  output: [{
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    status: "completed",
+    content: [{ type: "output_text", text: "hello", annotations: [] }],
+  }],
+  usage: {
+    input_tokens: 2,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: 1,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 3,
+  },
+};
+
+const EVENTS = [
+  { type: "response.created", response: { ...RESPONSE, status: "in_progress", output: [] } },
+  {
+    type: "response.output_item.added",
+    output_index: 0,
+    item: { ...RESPONSE.output[0], status: "in_progress", content: [] },
+  },
+  {
+    type: "response.content_part.added",
+    item_id: "msg_1",
+    output_index: 0,
+    content_index: 0,
+    part: { type: "output_text", text: "", annotations: [] },
+  },
+  {
+    type: "response.output_text.delta",
+    item_id: "msg_1",
+    output_index: 0,
+    content_index: 0,
+    delta: "hello",
+  },
+  { type: "response.completed", response: RESPONSE },
+].map((event, index) => ({ ...event, sequence_number: index }));
+
+const EMBEDDINGS = {
+  object: "list",
+  data: [{ object: "embedding", index: 0, embedding: [0.25, -0.5] }],
+  model: "m",
+  usage: { prompt_tokens: 2, total_tokens: 2 },
+};
+
 /** A provider that speaks OpenAI's format, and the requests for each model that reached it. */
 interface Provider extends AsyncDisposable {
   readonly url: string;
@@ -40,6 +93,7 @@ function openAiProvider(): Provider {
   const asked = new Map<string, number>();
   const fake = new FakeProvider(({ path, body }) => {
     if (path === "/models") return Response.json({ data: [{ id: "m" }] });
+    if (path === "/embeddings") return Response.json(EMBEDDINGS);
     const { model, stream } = body as { model: string; stream?: boolean };
     asked.set(model, (asked.get(model) ?? 0) + 1);
     if (model === "bad") {
@@ -50,6 +104,9 @@ function openAiProvider(): Provider {
       const error = { message: "slow down", type: "requests", code: "rate_limit_exceeded" };
       return Response.json({ error }, { status: 429, headers: { "retry-after": "3" } });
     }
+    if (path === "/responses") {
+      return stream === true ? new Response(EVENTS.map(named).join("")) : Response.json(RESPONSE);
+    }
     if (stream !== true) return Response.json(COMPLETION);
     const events = [...CHUNKS.map((one) => JSON.stringify(one)), "[DONE]"];
     return new Response(events.map((data) => `data: ${data}\n\n`).join(""));
@@ -59,7 +116,12 @@ function openAiProvider(): Provider {
 
 /** Makes the provider a backend, and gives an agent's token and the base URL for clients. */
 async function connect(program: Program, provider: Provider) {
-  const backend = { name: "main", provider: "mine", base_url: provider.url };
+  const backend = {
+    name: "main",
+    provider: "openai",
+    base_url: provider.url,
+    api_key_env: "THE_KEY",
+  };
   assert.equal((await call(program, "POST", "/v1/llm/backends", backend)).status, 201);
   await registerAgent(program, "scout");
   const request = { owner: "scout", name: "sdk", scopes: ["read", "write"] };
@@ -69,7 +131,7 @@ async function connect(program: Program, provider: Provider) {
 
 Deno.test("the openai package for JavaScript works with another base URL and nothing else", async () => {
   await using provider = openAiProvider();
-  await using program = await startProgram();
+  await using program = await startProgram({ environment: { THE_KEY: "sk-1234567890" } });
   const { token, baseUrl } = await connect(program, provider);
   const client = new OpenAI({ baseURL: baseUrl, apiKey: token });
   const messages = [{ role: "user" as const, content: "hi" }];
@@ -84,6 +146,16 @@ Deno.test("the openai package for JavaScript works with another base URL and not
   const stream = await client.chat.completions.create({ model: "main/m", messages, stream: true });
   for await (const part of stream) streamed += part.choices[0]?.delta.content ?? "";
   assert.equal(streamed, "hello");
+  const response = await client.responses.create({ model: "main/m", input: "hi" });
+  assert.equal(response.output_text, "hello");
+  const events = client.responses.stream({ model: "main/m", input: "hi" });
+  assert.equal((await events.finalResponse()).output_text, "hello");
+  const { data } = await client.embeddings.create({
+    model: "main/m",
+    input: "hi",
+    encoding_format: "float",
+  });
+  assert.deepEqual(data[0]?.embedding, [0.25, -0.5]);
 
   await assert.rejects(
     client.chat.completions.create({ model: "main/bad", messages }),
@@ -118,6 +190,12 @@ create = client.chat.completions.create
 told["whole"] = create(model="main/m", messages=messages).choices[0].message.content
 parts = create(model="main/m", messages=messages, stream=True)
 told["streamed"] = "".join(part.choices[0].delta.content or "" for part in parts)
+told["response"] = client.responses.create(model="main/m", input="hi").output_text
+with client.responses.stream(model="main/m", input="hi") as events:
+    told["response streamed"] = events.get_final_response().output_text
+told["embedding"] = client.embeddings.create(
+    model="main/m", input="hi", encoding_format="float"
+).data[0].embedding
 try:
     create(model="main/bad", messages=messages)
 except openai.BadRequestError as error:
@@ -144,7 +222,7 @@ Deno.test({
   ...peer("python clients"),
   async fn() {
     await using provider = openAiProvider();
-    await using program = await startProgram();
+    await using program = await startProgram({ environment: { THE_KEY: "sk-1234567890" } });
     const { token, baseUrl } = await connect(program, provider);
     const script = join(program.folder, "clients.py");
     await Deno.writeTextFile(script, PYTHON);
@@ -160,6 +238,9 @@ Deno.test({
       model: "main/m",
       whole: "hello",
       streamed: "hello",
+      response: "hello",
+      "response streamed": "hello",
+      embedding: [0.25, -0.5],
       bad: "bad_tool",
       busy: "3",
       litellm: "hello",

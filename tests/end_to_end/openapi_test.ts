@@ -138,6 +138,27 @@ const STEPS: readonly Step[] = [
   },
   { endpoint: "GET /v1/llm/openai/models/{model}", path: ["main/any"], status: 404 },
   {
+    endpoint: "POST /v1/llm/openai/responses",
+    body: { input: "hello", model: "main/any" },
+    status: 502,
+  },
+  {
+    endpoint: "POST /v1/llm/openai/embeddings",
+    body: { input: "hello", model: "main/any" },
+    status: 502,
+  },
+  {
+    endpoint: "POST /v1/llm/anthropic/v1/messages",
+    body: { messages: [{ role: "user", content: "hello" }], model: "main/any", max_tokens: 9 },
+    status: 400,
+  },
+  {
+    endpoint: "POST /v1/llm/anthropic/v1/messages/count_tokens",
+    body: { messages: [{ role: "user", content: "hello" }], model: "main/any" },
+    status: 200,
+  },
+  { endpoint: "GET /v1/llm/anthropic/v1/models/{model}", path: ["main/any"], status: 404 },
+  {
     endpoint: "PUT /v1/llm/budgets/{budget}",
     path: ["all.day"],
     body: { max_cost_micro_usd: 5_000_000 },

@@ -6,6 +6,7 @@ import { serveStdio } from "../../mcp/stdio/mod.ts";
 import { showsForms } from "../../mcp/user_forms.ts";
 import { type TestApi, withApi } from "../support/scenarios.ts";
 import { BY_OPERATOR } from "../support/services.ts";
+import { FORGETFUL } from "../support/stdio.ts";
 import { until } from "../support/until.ts";
 
 type Handle = (request: Request) => Promise<Response>;
@@ -92,8 +93,14 @@ Deno.test("the user of the agent's own client answers, and others may be first",
 
     before = () => Promise.resolve();
     reply = { action: "decline" };
-    const declined = await ask({ ...QUESTION, text: "Really?" });
-    assert.deepEqual(declined, { id: 3, state: "open", answer: null, answered_by: null });
+    const declined = ask({ ...QUESTION, text: "Really?" });
+    await until(() => asked.length === 3);
+    await questions.answer(3, "no", BY_OPERATOR, "http");
+    assert.deepEqual(
+      await declined,
+      { id: 3, state: "answered", answer: "no", answered_by: "operator" },
+      "a form that is declined ends nothing",
+    );
 
     const shown = asked.length;
     await ask({ text: "Without waiting?" });
@@ -145,45 +152,120 @@ Deno.test("a reply answers nothing but the caller's own question, which named no
   });
 });
 
-Deno.test("muster mcp shows the form to users of clients of earlier revisions", async () => {
-  await withEndpoint(async ({ services: { questions } }, handle) => {
+/** A form that a client gets. */
+interface Form {
+  readonly id: string;
+  readonly params: Asked;
+}
+
+/** A client of an early revision that shows forms, at `muster mcp`. */
+interface EarlyClient {
+  readonly lines: readonly string[];
+  send(message: object): Promise<void>;
+  /** Calls `ask_human`; returns the form that its user sees. */
+  ask(id: number, text: string): Promise<Form>;
+  /** The first message that matches. */
+  next(matches: (message: Message) => boolean): Promise<Message>;
+}
+
+interface Message {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly result: { readonly structuredContent: Readonly<Record<string, unknown>> };
+}
+
+async function withEarlyClient(
+  run: (client: EarlyClient, api: TestApi) => Promise<void>,
+): Promise<void> {
+  await withEndpoint(async (api, handle) => {
     const lines: string[] = [];
     const input = new TransformStream<Uint8Array, Uint8Array>();
     const writer = input.writable.getWriter();
     const send = (message: object) =>
       writer.write(new TextEncoder().encode(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`));
     const serving = serveStdio({
+      ...FORGETFUL,
       input: input.readable,
       write: (line) => Promise.resolve(void lines.push(line)),
       deliver: ({ headers, body, signal }) =>
         handle(new Request("http://127.0.0.1/mcp", { method: "POST", headers, body, signal })),
     });
-    const next = async (matches: (message: Record<string, unknown>) => boolean) => {
+    const next: EarlyClient["next"] = async (matches) => {
       await until(() => lines.some((line) => matches(JSON.parse(line))));
       return lines.map((line) => JSON.parse(line)).find(matches);
     };
     const capabilities = { elicitation: {} };
     const opening = { protocolVersion: "2025-06-18", capabilities };
     await send({ id: 1, method: "initialize", params: opening });
-    const call = { name: "ask_human", arguments: QUESTION };
-    await send({ id: 2, method: "tools/call", params: call });
-    const form = await next(({ method }) => method === "elicitation/create");
+    const ask: EarlyClient["ask"] = async (id, text) => {
+      const call = { name: "ask_human", arguments: { ...QUESTION, text } };
+      await send({ id, method: "tools/call", params: call });
+      const isForm = ({ method, params }: Message) =>
+        method === "elicitation/create" && JSON.stringify(params).includes(text);
+      await next(isForm);
+      return lines.map((line) => JSON.parse(line)).find(isForm);
+    };
+    await run({ lines, send, ask, next }, api);
+    await writer.close();
+    await serving;
+  });
+}
+
+/** Whether a message takes a form away. */
+function takesAway(form: Form) {
+  return ({ method, params }: Message) =>
+    method === "notifications/cancelled" && params.requestId === form.id;
+}
+
+Deno.test("muster mcp shows the form to users of clients of earlier revisions", async () => {
+  await withEarlyClient(async ({ lines, send, ask, next }, { services: { questions } }) => {
+    const form = await ask(2, "Release it?");
     assert.equal(form.params.message, "caller asks: Release it?");
     await send({ id: form.id, result: { action: "accept", content: { answer: "no" } } });
     const answered = await next(({ id }) => id === 2);
     assert.equal(answered.result.structuredContent.answer, "no");
     assert.equal((await questions.get(1, BY_OPERATOR.principal)).via, "elicitation");
 
-    const second = { name: "ask_human", arguments: { ...QUESTION, text: "Again?" } };
-    await send({ id: 3, method: "tools/call", params: second });
-    await next(({ method, params }) =>
-      method === "elicitation/create" && JSON.stringify(params).includes("Again?")
-    );
+    const second = await ask(3, "Again?");
     await send({ method: "notifications/cancelled", params: { requestId: 3 } });
-    await writer.close();
-    await serving;
+    await next(takesAway(second));
     assert.ok(!lines.some((line) => JSON.parse(line).id === 3));
     assert.equal((await questions.get(2, BY_OPERATOR.principal)).state, "open");
+  });
+});
+
+Deno.test("the form, an answer from elsewhere and the end of the wait race", async () => {
+  await withEarlyClient(async ({ lines, send, ask, next }, { services }) => {
+    const { questions, clock } = services;
+    const first = await ask(2, "One?");
+    await questions.answer(1, "yes", BY_OPERATOR, "http");
+    const elsewhere = await next(({ id }) => id === 2);
+    assert.equal(elsewhere.result.structuredContent.answered_by, "operator");
+    await next(takesAway(first));
+
+    const replies = [{ result: { action: "decline" } }, {
+      error: { code: -32603, message: "none" },
+    }];
+    for (const [index, reply] of replies.entries()) {
+      const id = 3 + index;
+      const form = await ask(id, `Declined ${index}?`);
+      await send({ id: form.id, ...reply });
+      await questions.answer(2 + index, "no", BY_OPERATOR, "http");
+      assert.equal(
+        (await next((message) => message.id === id)).result.structuredContent.answer,
+        "no",
+      );
+    }
+
+    const late = await ask(5, "Late?");
+    await until(() => {
+      clock.advance(60_000);
+      return lines.some((line) => JSON.parse(line).id === 5);
+    });
+    const open = await next(({ id }) => id === 5);
+    assert.equal(open.result.structuredContent.state, "open");
+    await next(takesAway(late));
   });
 });
 

@@ -1,7 +1,8 @@
 /** `serveStdio` with a server that is a function. */
 import assert from "node:assert/strict";
-import { serveStdio } from "../../mcp/stdio/mod.ts";
+import { type OutgoingMessage, ServerAway, serveStdio } from "../../mcp/stdio/mod.ts";
 import { TOOLS_MARK } from "../../mcp/tools_mark.ts";
+import { FORGETFUL } from "../support/stdio.ts";
 
 const CHANGED = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
 
@@ -51,6 +52,7 @@ Deno.test("a client that calls nothing is told when its tools have changed", asy
     mark = "two";
   };
   await serveStdio({
+    ...FORGETFUL,
     input: client.input(),
     write: client.write,
     deliver: ({ headers, body }) => {
@@ -69,6 +71,7 @@ Deno.test("a client of the oldest revision gets what the contract fixes, and no 
   let asked = 0;
   client.onLine = () => client.end();
   await serveStdio({
+    ...FORGETFUL,
     input: client.input(),
     write: client.write,
     deliver: ({ body }) => Promise.resolve(answer(body, "2024-11-05", String(asked++))),
@@ -76,6 +79,36 @@ Deno.test("a client of the oldest revision gets what the contract fixes, and no 
   });
   assert.equal(client.lines.length, 1);
   assert.deepEqual(JSON.parse(client.lines[0] ?? "").result.capabilities, { tools: {} });
+});
+
+Deno.test("a call waits for a server that may just start again, whatever missed it first", async () => {
+  const client = new Client("2025-11-25");
+  const waiting = new Map<string, boolean>();
+  const messages = async function* () {
+    yield* client.input();
+    for (const message of [{ method: "notifications/initialized" }, { id: 2, method: "x" }]) {
+      yield new TextEncoder().encode(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+      await missed.promise;
+    }
+  };
+  const missed = Promise.withResolvers<void>();
+  client.onLine = () => client.end();
+  await serveStdio({
+    ...FORGETFUL,
+    input: messages(),
+    write: client.write,
+    deliver: ({ body, waits }: OutgoingMessage) => {
+      const { method } = JSON.parse(body);
+      if (!waiting.has(method)) waiting.set(method, waits);
+      if (method !== "notifications/initialized") {
+        return Promise.resolve(answer(body, "2025-11-25", "one"));
+      }
+      missed.resolve();
+      return Promise.reject(new ServerAway("broke off", { remedy: "none" }));
+    },
+  });
+  assert.equal(client.lines.length, 2);
+  assert.equal(waiting.get("x"), true);
 });
 
 Deno.test("cancelled calls make room for the next ones, however many wait", async () => {
@@ -93,6 +126,7 @@ Deno.test("cancelled calls make room for the next ones, however many wait", asyn
   const lines: string[] = [];
   let [running, most] = [0, 0];
   await serveStdio({
+    ...FORGETFUL,
     input: ReadableStream.from(
       messages.map((message) => new TextEncoder().encode(`${JSON.stringify(message)}\n`)),
     ),

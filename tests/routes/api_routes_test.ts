@@ -74,7 +74,7 @@ function ofBase(): OpenAPIHono<AppEnv> {
 function ours(): OpenAPIHono<AppEnv> {
   const app = new ApiRoutes();
   const bodies = new BodyReader({ maxBytes: 1000, stallMilliseconds: 1000 });
-  app.use(jsonBody({ bodies }));
+  app.use(jsonBody({ readerFor: () => bodies }));
   return app;
 }
 

@@ -6,7 +6,7 @@ import type { Contents, Document, Endpoint, Schema } from "./api_document.ts";
 const ALLOWED_FAILURES: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** The fields of every error; the document lists further ones. */
-const errorSchema = z.looseObject({
+const usualError = z.looseObject({
   error: z.union([
     z.string().min(1),
     // Below /v1/llm/openai.
@@ -17,6 +17,15 @@ const errorSchema = z.looseObject({
     }),
   ]),
 });
+
+/** Below /v1/llm/anthropic. */
+const anthropicError = z.strictObject({
+  type: z.literal("error"),
+  error: z.strictObject({ type: z.string().min(1), message: z.string().min(1) }),
+});
+
+const errorSchema = z.union([usualError, anthropicError]);
+const strayErrorSchema = z.union([usualError.strict(), anthropicError]);
 
 /** Compares answers with a document. */
 export class DocumentedAnswers {
@@ -99,7 +108,7 @@ function checkPage({ status, url }: Response, text: string): void {
 /** A request outside of the document gets an error, unless its target happens to exist. */
 function checkStray(method: string, status: number, text: string): void {
   assert.ok(status < 500 || ALLOWED_FAILURES.has(status), `${status}: ${text}`);
-  if (status >= 400 && method !== "HEAD") errorSchema.strict().parse(JSON.parse(text));
+  if (status >= 400 && method !== "HEAD") strayErrorSchema.parse(JSON.parse(text));
 }
 
 /** A stream is open when its headers have arrived; its content is not waited for. */

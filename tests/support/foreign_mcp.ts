@@ -57,7 +57,12 @@ export function stdioLaunch(program: Program, token: string) {
   const inherited = Object.entries(Deno.env.toObject()).filter(([key]) =>
     !key.startsWith("MUSTER_")
   );
-  const env = { ...Object.fromEntries(inherited), MUSTER_URL: program.api, MUSTER_TOKEN: token };
+  const env = {
+    ...Object.fromEntries(inherited),
+    XDG_CACHE_HOME: join(program.folder, "cache"),
+    MUSTER_URL: program.api,
+    MUSTER_TOKEN: token,
+  };
   return { command, args: [...args, "mcp"], env };
 }
 

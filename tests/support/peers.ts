@@ -80,7 +80,7 @@ export function gitClients(): string {
   return Deno.env.get("MUSTER_GIT_CLIENTS") ?? "";
 }
 
-/** Path of a Python with the packages `openai` and `litellm`; otherwise empty. */
+/** Path of a Python with the packages of `scripts/python_clients`; otherwise empty. */
 export function pythonClients(): string {
   return Deno.env.get("MUSTER_PYTHON_CLIENTS") ?? "";
 }

@@ -1,5 +1,7 @@
 /** `muster mcp` as a client starts it: JSON-RPC on its standard input and output. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import type { StdioOptions } from "../../mcp/stdio/mod.ts";
 import { cleanEnvironment, musterCommand } from "./program.ts";
 import { within } from "./until.ts";
 
@@ -10,6 +12,7 @@ export interface RpcResult {
   readonly capabilities?: Record<string, unknown>;
   readonly isError?: boolean;
   readonly content?: readonly { readonly text: string }[];
+  readonly tools?: readonly { readonly name: string }[];
 }
 
 /** An answer of JSON-RPC. */
@@ -20,30 +23,37 @@ export interface RpcAnswer {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-export interface StdioOptions {
+export interface StdioMcpOptions {
   /** The working folder; its data are in `data`. */
   readonly folder: string;
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
 }
 
+/** The options of `serveStdio` that remember nothing and tell nobody. */
+export const FORGETFUL: Pick<StdioOptions, "memory" | "warn"> = {
+  memory: { read: () => null, keep: () => {} },
+  warn: () => {},
+};
+
 /** A running `muster mcp`. */
 export class StdioMcp implements AsyncDisposable {
   readonly #process: Deno.ChildProcess;
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
   readonly #waiting = new Map<unknown, (answer: RpcAnswer) => void>();
+  readonly #told = new Map<string, () => void>();
   readonly #reading: Promise<void>;
   readonly #errors: Promise<string>;
   /** Every line of standard output. */
   readonly lines: string[] = [];
   #next = 1;
 
-  constructor(options: StdioOptions) {
+  constructor(options: StdioMcpOptions) {
     const { folder, args = [], environment = {} } = options;
     this.#process = musterCommand(["mcp", ...args], {
       cwd: folder,
       clearEnv: true,
-      env: cleanEnvironment(environment),
+      env: cleanEnvironment({ XDG_CACHE_HOME: join(folder, "cache"), ...environment }),
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",
@@ -96,6 +106,13 @@ export class StdioMcp implements AsyncDisposable {
     return within(promise, () => `The answer with the id ${id}`);
   }
 
+  /** Resolves with the next notification of a method. */
+  told(method: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#told.set(method, resolve);
+    return within(promise, () => `The notification ${method}`);
+  }
+
   /** Closes its input and waits for its end. */
   async end(): Promise<{ readonly code: number; readonly stderr: string }> {
     await this.#input.close().catch(() => {});
@@ -115,8 +132,9 @@ export class StdioMcp implements AsyncDisposable {
       rest = parts.pop() ?? "";
       for (const line of parts) {
         this.lines.push(line);
-        const answer: RpcAnswer = JSON.parse(line);
-        this.#waiting.get(answer.id)?.(answer);
+        const message: RpcAnswer & { readonly method?: string } = JSON.parse(line);
+        if (message.method === undefined) this.#waiting.get(message.id)?.(message);
+        else this.#told.get(message.method)?.();
       }
     }
     assert.equal(rest, "", "Every line ends");

@@ -56,6 +56,7 @@ export interface LlmCallsTable {
   input_tokens: Fixed<number | null>;
   output_tokens: Fixed<number | null>;
   cached_tokens: Fixed<number | null>;
+  cache_write_tokens: Fixed<number | null>;
   /** Null if it is not known. */
   cost: Fixed<number | null>;
   /** What budgets count where the provider reported no tokens. */
@@ -82,6 +83,7 @@ export interface LlmUsageTable {
   input_tokens: number;
   output_tokens: number;
   cached_tokens: number;
+  cache_write_tokens: Generated<number>;
   cost: number;
   /** Calls whose cost is not known. */
   unpriced: number;

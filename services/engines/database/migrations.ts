@@ -330,4 +330,8 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
     UNIQUE (project_id, ticket)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE llm_calls ADD COLUMN cache_write_tokens INTEGER;
+  ALTER TABLE llm_usage ADD COLUMN cache_write_tokens INTEGER NOT NULL DEFAULT 0;
+  `,
 ]);

@@ -25,10 +25,11 @@ const MAX_FIELDS = 1000;
  * Bounds the nesting and the entries of JSON before it is parsed.
  *
  * @param text JSON; the answer for other text means nothing
+ * @param maxEntries most entries of all arrays and objects together
  * @throws Invalid if it is nested more than 100 levels deep, has more than 20,000 entries, or an object
  * of more than 1,000 fields
  */
-export function requireBounded(text: string): void {
+export function requireBounded(text: string, maxEntries = MAX_ENTRIES): void {
   if (text.length <= SHORT) return;
   const { depth, entries, fields } = measure(text);
   if (depth > MAX_DEPTH) {
@@ -37,7 +38,7 @@ export function requireBounded(text: string): void {
   if (fields > MAX_FIELDS) {
     throw new Invalid(`An object of the JSON has more than ${MAX_FIELDS} fields`);
   }
-  if (entries > MAX_ENTRIES) throw new Invalid(`The JSON has more than ${MAX_ENTRIES} entries`);
+  if (entries > maxEntries) throw new Invalid(`The JSON has more than ${maxEntries} entries`);
 }
 
 /**

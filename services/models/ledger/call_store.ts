@@ -31,6 +31,7 @@ export function recording({ tables }: Pick<Database, "tables">, entry: LedgerEnt
     input_tokens: tokens.input,
     output_tokens: tokens.output,
     cached_tokens: tokens.cached,
+    cache_write_tokens: tokens.written,
     cost,
   };
   const day = {
@@ -43,6 +44,7 @@ export function recording({ tables }: Pick<Database, "tables">, entry: LedgerEnt
     input_tokens: tokens.input ?? 0,
     output_tokens: tokens.output ?? 0,
     cached_tokens: tokens.cached ?? 0,
+    cache_write_tokens: tokens.written ?? 0,
     cost: cost ?? 0,
     unpriced: cost === null ? 1 : 0,
   };
@@ -59,6 +61,7 @@ export function recording({ tables }: Pick<Database, "tables">, entry: LedgerEnt
             input_tokens: added("input_tokens"),
             output_tokens: added("output_tokens"),
             cached_tokens: added("cached_tokens"),
+            cache_write_tokens: added("cache_write_tokens"),
             cost: added("cost"),
             unpriced: added("unpriced"),
             estimated_tokens: added("estimated_tokens"),

@@ -8,7 +8,7 @@ import type { Scheduler } from "../../kernel/scheduler.ts";
 import type { Claims, Tickets } from "../../work/tickets/mod.ts";
 import type { Budgets } from "./budgets.ts";
 import { recording } from "./call_store.ts";
-import type { Prices } from "./prices.ts";
+import type { PricedModel, Prices } from "./prices.ts";
 import {
   type Amount,
   chargeOf,
@@ -177,11 +177,8 @@ export class Ledger {
     const model = call.model === null ? null : call.model.slice(0, MAX_MODEL_LENGTH);
     const answered = responseModel?.slice(0, MAX_MODEL_LENGTH) ?? null;
     const models = [answered, model].filter((name) => name !== null);
-    const cost = this.#options.prices.costOf({ provider, models, isUsualTier }, call.tokens);
-    const isReported = call.tokens.input !== null || call.tokens.output !== null;
-    const estimate = isReported
-      ? NOTHING
-      : this.#amountOf({ provider, model: answered ?? model, ...call.guess });
+    const priced = { provider, models, isUsualTier };
+    const cost = this.#options.prices.costOf(priced, call.tokens);
     return {
       ...call,
       model: this.#known(call.endedAt, call.backend, model ?? answered),
@@ -189,13 +186,25 @@ export class Ledger {
       spender,
       work,
       cost,
-      estimate,
+      estimate: cost === null ? this.#estimateOf(priced, call) : NOTHING,
     };
+  }
+
+  /** What budgets count in place of what the provider did not report. */
+  #estimateOf(model: PricedModel, { tokens, guess }: FinishedCall): Amount {
+    if (tokens.input !== null && tokens.output !== null) return NOTHING;
+    const probable = {
+      ...tokens,
+      input: tokens.input ?? guess.input,
+      output: tokens.output ?? guess.output,
+    };
+    const cost = this.#options.prices.costOf({ ...model, isUsualTier: true }, probable) ?? 0;
+    return { tokens: guess.input + guess.output, cost };
   }
 
   #amountOf({ provider, model, input, output }: Forecast): Amount {
     const models = model === null ? [] : [model];
-    const tokens = { input, output, cached: null };
+    const tokens = { input, output, cached: null, written: null, writtenLong: null };
     const cost = this.#options.prices.costOf({ provider, models, isUsualTier: true }, tokens);
     return { tokens: input + output, cost: cost ?? 0 };
   }

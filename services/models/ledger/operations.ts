@@ -30,6 +30,9 @@ const sums = {
   cached_input_tokens: z.int().meta({
     description: "The part of the input that came from the cache of a provider",
   }),
+  cache_write_input_tokens: z.int().meta({
+    description: "The part of the input that a provider wrote to its cache",
+  }),
   cost_micro_usd: microUsd("Cost of the calls whose cost is known"),
   unpriced_calls: z.int().meta({
     description: "Calls whose cost is not known: no tokens were reported, or there is no price",
@@ -71,6 +74,7 @@ const callSchema = z.object({
   input_tokens: z.int().nullable(),
   output_tokens: z.int().nullable(),
   cached_input_tokens: z.int().nullable(),
+  cache_write_input_tokens: z.int().nullable(),
   cost_micro_usd: microUsd("Null if it is not known").nullable(),
   estimated_tokens: z.int(),
   ended_at: z.string(),

@@ -2,11 +2,15 @@ import type { Price } from "./schemas.ts";
 
 /** The tokens of a call; null if they are not known. */
 export interface CallTokens {
-  /** Including those that the provider read from its cache. */
+  /** Including those that the provider read from its cache, or wrote to it. */
   readonly input: number | null;
   readonly output: number | null;
   /** The part of the input that came from the provider's cache; null if it does not say. */
   readonly cached: number | null;
+  /** The part of the input that the provider wrote to its cache; null if it does not say. */
+  readonly written: number | null;
+  /** The part of these that it keeps for a longer time, at a price of its own. */
+  readonly writtenLong: number | null;
 }
 
 /** The model of a call. */
@@ -34,14 +38,27 @@ export class Prices {
    * The cost of a call in millionths of a US dollar, rounded to the nearest; null if the tokens or
    * their price are not known. A dollar for a million tokens is a millionth for one.
    */
-  costOf(called: PricedModel, { input, output, cached }: CallTokens): number | null {
+  costOf(called: PricedModel, tokens: CallTokens): number | null {
+    const { input, output } = tokens;
     if (input === null || output === null || !called.isUsualTier) return null;
     const price = this.#find(called, input);
     if (price === null) return null;
-    const fromCache = Math.min(cached ?? 0, input);
-    if (fromCache > 0 && price.cached_input === undefined) return null;
-    const fresh = (input - fromCache) * price.input;
-    return Math.round(fresh + fromCache * (price.cached_input ?? 0) + output * price.output);
+    const cached = Math.min(tokens.cached ?? 0, input);
+    const written = Math.min(tokens.written ?? 0, input - cached);
+    const long = Math.min(tokens.writtenLong ?? 0, written);
+    const parts: readonly (readonly [number, number | undefined])[] = [
+      [input - cached - written, price.input],
+      [cached, price.cached_input],
+      [written - long, price.cache_write],
+      [long, price.cache_write_long],
+      [output, price.output],
+    ];
+    let cost = 0;
+    for (const [count, dollars] of parts) {
+      if (count > 0 && dollars === undefined) return null;
+      cost += count * (dollars ?? 0);
+    }
+    return Math.round(cost);
   }
 
   #find({ provider, models }: PricedModel, input: number): Price | null {
@@ -67,8 +84,8 @@ type Listed = readonly [models: readonly string[], ...prices: Pick<
 >[]];
 
 /**
- * Without GPT-5.6 and GPT-6: OpenAI bills what they write to the cache at a rate of its own, and the
- * ledger does not count these tokens. Longer inputs than the limits below cost more.
+ * Without GPT-5.6 and GPT-6: OpenAI bills what they write to the cache at a rate of its own, which
+ * depends on how long it is kept. Longer inputs than the limits below cost more.
  */
 const OPENAI: readonly Listed[] = [
   [["gpt-5.5", "gpt-5.5-20*"], {
@@ -108,7 +125,10 @@ const OPENAI: readonly Listed[] = [
   [["o3-mini", "o3-mini-20*"], { input: 1.1, cached_input: 0.55, output: 4.4 }],
 ];
 
-/** Without Claude Haiku 5.5, whose price depends on more than its tokens. */
+/**
+ * Without Claude Haiku 5.5, whose price depends on more than its tokens. Tokens written to the cache
+ * cost 1.25 times as much as others for five minutes, and twice as much for an hour.
+ */
 const ANTHROPIC: readonly Listed[] = [
   // The page has a footnote to the price of its cache.
   [["claude-fable-5-1"], { input: 10, output: 50 }],
@@ -171,7 +191,11 @@ const GEMINI: readonly Listed[] = [
  */
 export const PRICE_LIST: readonly Price[] = Object.freeze([
   ...pricesOf("openai", OPENAI),
-  ...pricesOf("anthropic", ANTHROPIC),
+  ...pricesOf("anthropic", ANTHROPIC).map((price) => ({
+    ...price,
+    cache_write: 1.25 * price.input,
+    cache_write_long: 2 * price.input,
+  })),
   ...pricesOf("gemini", GEMINI),
 ]);
 

@@ -46,7 +46,7 @@ export interface FinishedCall {
   /** The class of the error that ended it, or null. */
   readonly error: string | null;
   readonly tokens: CallTokens;
-  /** How many tokens it probably took, for budgets, where the provider reported none. */
+  /** How many tokens it probably took, for budgets; 0 for those that the provider reported. */
   readonly guess: { readonly input: number; readonly output: number };
   /** Unix milliseconds. */
   readonly endedAt: number;

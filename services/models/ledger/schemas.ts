@@ -34,6 +34,10 @@ const priceSchema = z.strictObject({
   output: dollars,
   /** For tokens that the provider read from its cache; unknown if absent. */
   cached_input: dollars.optional(),
+  /** For tokens that the provider wrote to its cache; unknown if absent. */
+  cache_write: dollars.optional(),
+  /** For those that it keeps for a longer time, such as Anthropic's hour; unknown if absent. */
+  cache_write_long: dollars.optional(),
   /** Only for calls with so many tokens of input at most. */
   max_input_tokens: z.int().min(1).optional(),
 });

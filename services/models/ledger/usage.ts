@@ -38,6 +38,8 @@ export interface UsageSums {
   readonly output_tokens: number;
   /** The part of the input that came from providers' caches. */
   readonly cached_input_tokens: number;
+  /** The part of the input that providers wrote to their caches. */
+  readonly cache_write_input_tokens: number;
   /** Of the calls whose cost is known, in millionths of a US dollar. */
   readonly cost_micro_usd: number;
   /** Calls whose cost is not known. */
@@ -134,6 +136,7 @@ export class UsageReader {
         fn.sum<number>("input_tokens").as("input_tokens"),
         fn.sum<number>("output_tokens").as("output_tokens"),
         fn.sum<number>("cached_tokens").as("cached_input_tokens"),
+        fn.sum<number>("cache_write_tokens").as("cache_write_input_tokens"),
         fn.sum<number>("cost").as("cost_micro_usd"),
         fn.sum<number>("unpriced").as("unpriced_calls"),
         fn.sum<number>("estimated_tokens").as("estimated_tokens"),
@@ -169,6 +172,7 @@ function nothing(): Sums {
     input_tokens: 0,
     output_tokens: 0,
     cached_input_tokens: 0,
+    cache_write_input_tokens: 0,
     cost_micro_usd: 0,
     unpriced_calls: 0,
     estimated_tokens: 0,
@@ -211,6 +215,7 @@ export interface LedgerCall {
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;
   readonly cached_input_tokens: number | null;
+  readonly cache_write_input_tokens: number | null;
   readonly cost_micro_usd: number | null;
   readonly estimated_tokens: number;
   readonly ended_at: string;
@@ -253,6 +258,7 @@ export class CallReader {
       input_tokens: row.input_tokens,
       output_tokens: row.output_tokens,
       cached_input_tokens: row.cached_tokens,
+      cache_write_input_tokens: row.cache_write_tokens,
       cost_micro_usd: row.cost,
       estimated_tokens: row.estimated_tokens,
       ended_at: new Date(row.ended_at).toISOString(),

@@ -2,12 +2,12 @@ import { Halted, type ServiceError } from "../../kernel/errors.ts";
 import type { Caller } from "../../people/identity/mod.ts";
 import type { Admission } from "../ledger/mod.ts";
 import type { Backend } from "./backends.ts";
-import { cutShort, type TokenUsage, UNKNOWN_USAGE, usageOf } from "./chat/chat.ts";
+import { cutShort } from "./chat/chat.ts";
 import type { Exchange } from "./exchange.ts";
-import { isObject, type JsonObject } from "./json.ts";
-import { Told } from "./told.ts";
+import type { AnswerPart, ServerEvent, WholeAnswer } from "./formats/format.ts";
+import { type TokenUsage, Told } from "./report.ts";
 
-/** Most chunks that are held back because they say nothing yet. */
+/** Most parts that are held back because they say nothing yet. */
 const MAX_HELD = 16;
 
 /** The caller, the backend and the model of a call. */
@@ -29,9 +29,7 @@ interface CallAbout {
 /** One call of a model. It ends exactly once. */
 export class Call {
   readonly about: CallAbout;
-  /** The provider's figures so far. */
-  usage: TokenUsage = UNKNOWN_USAGE;
-  /** What else the provider told so far. */
+  /** What the provider told so far. */
   readonly told = new Told();
   /** The class of the error that ended it, or null. */
   error: string | null = null;
@@ -70,46 +68,47 @@ export class Call {
     }
   }
 
+  /** Reads a whole answer, which ends the call. Returns its text. */
+  async take({ report, text }: WholeAnswer): Promise<string> {
+    this.told.take(report);
+    const redacted = this.#exchange.redact(text);
+    await this.end(this.#toldOutcome);
+    return redacted;
+  }
+
   /**
-   * Waits for the first chunk that says something, so that an earlier failure is an error and not a
+   * Waits for the first part that says something, so that an earlier failure is an error and not a
    * broken stream.
-   *
-   * @param wantsUsage whether to pass on a chunk that only reports tokens
-   * @returns the texts of the chunks
    */
-  async begin(
-    chunks: AsyncIterable<JsonObject>,
-    wantsUsage: boolean,
-  ): Promise<ReadableStream<string>> {
-    const iterator = chunks[Symbol.asyncIterator]();
-    const held: IteratorResult<JsonObject>[] = [];
-    for (let isBegun = false; !isBegun;) {
+  async begin(parts: AsyncIterable<AnswerPart>): Promise<ReadableStream<ServerEvent>> {
+    const iterator = parts[Symbol.asyncIterator]();
+    const read = async () => {
       const next = await iterator.next();
+      if (!next.done) this.told.take(next.value.report);
+      return next;
+    };
+    const held: IteratorResult<AnswerPart>[] = [];
+    for (let isBegun = false; !isBegun;) {
+      const next = await read();
       if (next.done && held.length === 0) throw cutShort();
       held.push(next);
-      isBegun = next.done === true || held.length >= MAX_HELD || saysSomething(next.value);
+      isBegun = next.done === true || held.length >= MAX_HELD || next.value.begins;
     }
-    const pull = async (controller: ReadableStreamDefaultController<string>): Promise<void> => {
+    const pull = async (controller: ReadableStreamDefaultController<ServerEvent>) => {
       for (;;) {
-        const { value, done } = held.shift() ?? await this.run(() => iterator.next());
+        const { value, done } = held.shift() ?? await this.run(read);
         if (done) {
-          await this.end("completed");
+          await this.end(this.#toldOutcome);
           return controller.close();
         }
-        this.count(value);
-        if (!wantsUsage && isUsageAlone(value)) continue;
-        return controller.enqueue(this.#exchange.redact(JSON.stringify(value)));
+        for (const { name, data } of value.events) {
+          controller.enqueue({ name, data: this.#exchange.redact(data) });
+        }
+        if (value.events.length > 0) return;
       }
     };
     const cancel = () => this.end("cancelled");
     return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
-  }
-
-  /** Takes what a `chat.completion` object, or a chunk of one, tells about the call. */
-  count(answer: JsonObject): void {
-    const usage = usageOf(answer);
-    if (usage !== UNKNOWN_USAGE) this.usage = usage;
-    this.told.take(answer);
   }
 
   /** Ends the call for a reason of muster's own, which the caller gets. */
@@ -132,26 +131,15 @@ export class Call {
     return this.over;
   }
 
+  get #toldOutcome(): Outcome {
+    return this.told.hasFailed ? "failed" : "completed";
+  }
+
   get #brokenOutcome(): Outcome {
     const { failure, ended } = this.#exchange;
     const isCancelled = failure === null ? ended.aborted : failure instanceof Halted;
     return isCancelled ? "cancelled" : "failed";
   }
-}
-
-/** Whether a chunk has a part of the answer, beyond its role, or its end. */
-function saysSomething({ choices }: JsonObject): boolean {
-  return Array.isArray(choices) && choices.some((choice) => {
-    if (!isObject(choice)) return false;
-    const { delta, finish_reason: reason } = choice;
-    const said = isObject(delta) ? Object.entries(delta) : [];
-    return typeof reason === "string" ||
-      said.some(([key, value]) => key !== "role" && value !== "" && value !== null);
-  });
-}
-
-function isUsageAlone({ usage, choices }: JsonObject): boolean {
-  return isObject(usage) && Array.isArray(choices) && choices.length === 0;
 }
 
 /** How a call of a model ended: with an answer, with an error, or because the caller left. */

@@ -13,6 +13,8 @@ export interface Provider {
   readonly variables: readonly string[];
   /** Whether it reports the tokens of a streamed answer on request. */
   readonly countsStreams: boolean;
+  /** Whether it has OpenAI's Responses API beside that of chat completions. */
+  readonly hasResponses: boolean;
   /** Whether slashes are usual in its models' names, such as `maker/model`. */
   readonly namesHaveSlashes: boolean;
 }
@@ -26,6 +28,7 @@ function provider(name: string, baseUrl: string, details: Details = {}): Provide
     api: "openai",
     variables: [],
     countsStreams: false,
+    hasResponses: false,
     namesHaveSlashes: false,
     ...details,
   });
@@ -72,7 +75,11 @@ export const KNOWN_PROVIDERS: readonly Provider[] = Object.freeze([
     namesHaveSlashes: true,
   }),
   provider("jan", "http://localhost:1337/v1", { namesHaveSlashes: true }),
-  provider("litellm", "http://localhost:4000/v1", { countsStreams: true, namesHaveSlashes: true }),
+  provider("litellm", "http://localhost:4000/v1", {
+    countsStreams: true,
+    hasResponses: true,
+    namesHaveSlashes: true,
+  }),
   provider("lmstudio", "http://localhost:1234/v1", { countsStreams: true, namesHaveSlashes: true }),
   provider("localai", "http://localhost:8080/v1", { namesHaveSlashes: true }),
   provider("mistral", "https://api.mistral.ai/v1", {
@@ -82,10 +89,12 @@ export const KNOWN_PROVIDERS: readonly Provider[] = Object.freeze([
   provider("openai", "https://api.openai.com/v1", {
     variables: ["OPENAI_API_KEY", "OPENAI_KEY"],
     countsStreams: true,
+    hasResponses: true,
   }),
   provider("openrouter", "https://openrouter.ai/api/v1", {
     variables: ["OPENROUTER_API_KEY", "OPENROUTER_KEY"],
     countsStreams: true,
+    hasResponses: true,
     namesHaveSlashes: true,
   }),
   provider("together", "https://api.together.xyz/v1", {
@@ -97,6 +106,7 @@ export const KNOWN_PROVIDERS: readonly Provider[] = Object.freeze([
   provider("xai", "https://api.x.ai/v1", {
     variables: ["XAI_API_KEY", "XAI_KEY"],
     countsStreams: true,
+    hasResponses: true,
   }),
 ]);
 

@@ -6,6 +6,7 @@ import {
   ServiceError,
   TimedOut,
   Unavailable,
+  UpstreamAnswered,
   UpstreamFailed,
   UpstreamRefused,
 } from "../../kernel/errors.ts";
@@ -25,6 +26,13 @@ const RETRY_AFTER = /^(?:\d{1,9}|[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:
 /** By this status, providers such as OpenRouter and DeepSeek say that the account is used up. */
 const PAYMENT_REQUIRED = 402;
 
+/** What a provider says of muster's own key or account, which is no affair of the caller. */
+const OF_ACCOUNT: ReadonlySet<number> = new Set([401, PAYMENT_REQUIRED, 403]);
+
+/** Headers of answers that clients of a provider's own API read. */
+const OF_CLIENTS =
+  /^(?:request-id|retry-after|retry-after-ms|x-should-retry|(?:anthropic|x)-ratelimit-[a-z0-9-]{1,64})$/;
+
 /** How long one exchange with a provider may last, and how large its answer may be. */
 export interface ExchangeLimits {
   /** Until the provider starts to answer. */
@@ -38,6 +46,8 @@ export interface ExchangeLimits {
 export interface ExchangeOptions {
   /** Name of the backend, for errors. */
   readonly backend: string;
+  /** Whether the caller is a client of the provider's API, and gets its errors as they are. */
+  readonly passesErrors?: boolean;
   /** The only origins that requests may go to. */
   readonly origins: readonly string[];
   readonly limits: ExchangeLimits;
@@ -58,7 +68,7 @@ export class Exchange {
   readonly #cancelTotal: () => void;
   #failure: ServiceError | null = null;
   #bytes = 0;
-  #answered = false;
+  #answered: Response | null = null;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
@@ -87,7 +97,7 @@ export class Exchange {
     request.headers.set("user-agent", `muster/${VERSION}`);
     const response = await this.#send(request);
     if (!response.ok) throw this.#fail(await this.#refusal(response));
-    this.#answered = true;
+    this.#answered = response;
     const { status, headers } = response;
     return new Response(this.#bounded(response), { status, headers });
   };
@@ -97,11 +107,16 @@ export class Exchange {
     if (this.#failure !== null) return this.#failure;
     if (this.ended.aborted) return new Unavailable("The call to the model was cancelled");
     if (error instanceof ServiceError) return error;
-    if (!this.#answered) return error;
+    if (this.#answered === null) return error;
     if (error instanceof ToldError) return this.#refusalOf(error);
     const reason = quotesAnswer(error) ? "" : reasonOf(error);
     const told = reason === "" ? "" : `: ${this.#tellable(reason)}`;
     return new UpstreamFailed(`${this.#subject} did not answer in the form of its API${told}`);
+  }
+
+  /** What the provider says in headers to clients of its own API. */
+  get headersForClients(): Record<string, string> {
+    return this.#answered === null ? {} : this.#headersFor(this.#answered);
   }
 
   /** Redacts an answer. */
@@ -180,7 +195,7 @@ export class Exchange {
   }
 
   /** A provider's refusal. */
-  async #refusal(response: Response): Promise<UpstreamFailed | UpstreamRefused> {
+  async #refusal(response: Response): Promise<ServiceError> {
     const { status } = response;
     if (status >= 300 && status < 400) {
       await response.body?.cancel();
@@ -189,7 +204,22 @@ export class Exchange {
       );
     }
     const answer = parseJson(await this.#readRefusal(response));
-    return this.#refused(answer, status, response.headers);
+    return this.#passed(answer, response) ?? this.#refused(answer, status, response.headers);
+  }
+
+  /** The error as it is, if it is one for the caller. */
+  #passed(answer: unknown, response: Response): UpstreamAnswered | null {
+    const { status } = response;
+    if (!this.#options.passesErrors || OF_ACCOUNT.has(status) || !isObject(answer)) return null;
+    const body = this.#options.redactor.error(JSON.stringify(answer));
+    if (!isObject(parseJson(body))) return null;
+    const message = `${this.#subject} answered ${status}`;
+    return new UpstreamAnswered(message, { status, body, headers: this.#headersFor(response) });
+  }
+
+  #headersFor({ headers }: Response): Record<string, string> {
+    const told = [...headers].filter(([name]) => OF_CLIENTS.test(name));
+    return Object.fromEntries(told.map(([name, value]) => [name, this.redact(value)]));
   }
 
   /** The refusal in an answer whose status says that all is well. */

@@ -14,8 +14,7 @@ import type { Scheduler } from "../../kernel/scheduler.ts";
 import { suggest } from "../../kernel/suggest.ts";
 import type { Backend, Backends } from "./backends.ts";
 import { type BackendStats, Call, CallStats, type Outcome } from "./call.ts";
-import { type ProviderApi, providerOf } from "./catalog.ts";
-import type { ChatApi } from "./chat/chat.ts";
+import { providerOf } from "./catalog.ts";
 import {
   type Endpoint,
   endpointOf,
@@ -25,22 +24,38 @@ import {
   secretsOf,
 } from "./credentials.ts";
 import { Exchange, type ExchangeLimits } from "./exchange.ts";
-import { isObject, type JsonObject } from "./json.ts";
-import type { CompletionRequest } from "./schemas.ts";
+import type { Format, ModelCall, ServerEvent } from "./formats/format.ts";
+import type { TokenCount } from "./formats/messages.ts";
+import { type FormatName, FORMATS } from "./formats/mod.ts";
 import { isAllowed } from "./patterns.ts";
-import { tokensOfAnswer, tokensOfRequest } from "./told.ts";
+import type { ModelRequest } from "./schemas.ts";
 
-/** What a model answered. */
+/** What a model answered, in the format of the request. */
 export type Completion =
-  /** The `chat.completion` object. */
-  | { readonly kind: "whole"; readonly text: string }
-  | {
-    readonly kind: "stream";
-    /** The `chat.completion.chunk` objects. Cancelling the stream ends the call. */
-    readonly chunks: ReadableStream<string>;
-    /** Resolves when the call is over, however it ended. */
-    readonly ended: Promise<void>;
-  };
+  & {
+    /** What the provider says in headers to clients of its own API. */
+    readonly headers: Readonly<Record<string, string>>;
+  }
+  & (
+    /** JSON. */
+    | { readonly kind: "whole"; readonly text: string }
+    | {
+      readonly kind: "stream";
+      /** Cancelling the stream ends the call. */
+      readonly events: ReadableStream<ServerEvent>;
+      /** Resolves when the call is over, however it ended. */
+      readonly ended: Promise<void>;
+    }
+  );
+
+/** What a request says beside its body. */
+export interface Asking {
+  /** What the call is for, as the caller names it; null for the ticket that it holds. */
+  readonly ticket?: string | null;
+  readonly format?: FormatName;
+  /** The client's headers that are for the provider, by their names in small letters. */
+  readonly headers?: ModelCall["headers"];
+}
 
 export interface GatewayLimits extends ExchangeLimits {
   /** For the list of a backend's models, as a whole. */
@@ -92,6 +107,8 @@ export class Gateway {
   readonly #options: GatewayOptions;
   readonly #stats = new CallStats();
   readonly #open = new Set<Call>();
+  /** Who waits for a count of tokens, once for each. */
+  readonly #counting = new Set<Caller>();
   readonly #closed = new AbortController();
   readonly #unlisten: () => void;
 
@@ -118,60 +135,92 @@ export class Gateway {
    * Requests an answer from a model.
    *
    * @param signal aborts when the caller no longer waits
-   * @param ticket what the call is for, as the caller names it; null for the ticket that it holds
-   * @throws NotFound, Invalid, UpstreamRefused, UpstreamFailed, TimedOut, Unavailable
+   * @throws NotFound, Invalid, UpstreamRefused, UpstreamFailed, TimedOut, Unavailable;
+   * UpstreamAnswered if the provider speaks the format of the request
    * @throws TooMany if as many calls as may are running, or a budget is used up
    * @throws Halted if the caller is a halted agent, or becomes one meanwhile
    */
   async complete(
-    request: CompletionRequest,
+    request: ModelRequest,
     caller: Caller,
     signal: AbortSignal,
-    ticket: string | null = null,
+    { ticket = null, format: name = "chat", headers = {} }: Asking = {},
   ): Promise<Completion> {
     const { halts, environment, keyVariables = [], limits, ledger } = this.#options;
-    const { backend, model } = await this.#route(request, signal);
+    const format: Format = FORMATS[name];
+    const { backend, model } = await this.#route(request, format, signal);
     halts.requireGoing(caller.principal);
     const endpoint = endpointOf(backend, environment, keyVariables);
     const work = await ledger.workOf(caller, ticket);
     halts.requireGoing(caller.principal);
     // From here to the call nothing waits, so that parallel requests cannot share one place.
     this.#assertRoom(caller);
-    const requestTokens = () => tokensOfRequest(request);
     const admission = ledger.admit(caller, work, () => ({
       provider: backend.provider,
       model: model ?? null,
-      input: requestTokens(),
-      output: tokensOfAnswer(request),
+      ...format.forecast(request),
     }));
-    const exchange = this.#exchange(backend, endpoint, signal, limits);
+    const passesErrors = format.isOf(endpoint.provider);
+    const exchange = this.#exchange(backend, endpoint, signal, limits, passesErrors);
     const streamed = request.stream === true;
     const call = new Call(exchange, {
       caller,
       backend,
       model,
       streamed,
-      requestTokens,
+      requestTokens: () => format.forecast(request).input,
       address: endpoint.baseUrl,
       admission,
       startedAt: this.#options.scheduler.now(),
     }, this.#finish);
     this.#open.add(call);
-    const { backend: _, ...rest } = request;
-    const body: JsonObject = { ...rest, ...model === undefined ? {} : { model } };
-    const chatCall = { request: body, endpoint, fetch: exchange.fetch };
+    const modelCall = { request: named(request, model), headers, endpoint, fetch: exchange.fetch };
     return await call.run(async () => {
-      const api = await importApi(endpoint.provider.api);
+      const api = await format.open(endpoint.provider);
       if (streamed) {
-        const chunks = await call.begin(api.stream(chatCall), wantsUsage(request));
-        return { kind: "stream", chunks, ended: call.over };
+        const events = await call.begin(api.stream(modelCall));
+        return { headers: exchange.headersForClients, kind: "stream", events, ended: call.over };
       }
-      const answer = await api.complete(chatCall);
-      call.count(answer);
-      const text = exchange.redact(JSON.stringify(answer));
-      await call.end("completed");
-      return { kind: "whole", text };
+      const text = await call.take(await api.complete(modelCall));
+      return { headers: exchange.headersForClients, kind: "whole", text };
     });
+  }
+
+  /**
+   * Counts the tokens of a request of Anthropic's Messages API: its provider does, else it is an
+   * estimate. Nothing is charged for it.
+   *
+   * @param signal aborts when the caller no longer waits
+   * @throws like {@linkcode complete}, but for budgets
+   */
+  async countTokens(
+    request: ModelRequest,
+    caller: Caller,
+    signal: AbortSignal,
+    headers: ModelCall["headers"],
+  ): Promise<TokenCount> {
+    const { halts, environment, keyVariables = [], limits } = this.#options;
+    const { messages } = FORMATS;
+    const { backend, model } = await this.#route(request, messages, signal);
+    halts.requireGoing(caller.principal);
+    const endpoint = endpointOf(backend, environment, keyVariables);
+    if (!messages.isOf(endpoint.provider)) {
+      return { input_tokens: messages.forecast(request).input };
+    }
+    this.#assertRoom(caller);
+    const exchange = this.#exchange(backend, endpoint, signal, queryLimits(limits), true);
+    const counting = { ...caller };
+    this.#counting.add(counting);
+    try {
+      const { countTokens } = await import("./formats/messages.ts");
+      const modelCall = { request: named(request, model), headers, endpoint };
+      return await countTokens({ ...modelCall, fetch: exchange.fetch });
+    } catch (error) {
+      throw exchange.explain(error);
+    } finally {
+      this.#counting.delete(counting);
+      exchange.close();
+    }
   }
 
   /**
@@ -246,14 +295,15 @@ export class Gateway {
     const { limits: { calls }, slots } = this.#options;
     const limit = slots.limitOf("calls", principal.id);
     const own = [...this.#open].filter(({ about }) => about.caller.principal.id === principal.id);
-    if (principal.kind !== "operator" && own.length >= limit) {
+    const counting = [...this.#counting].filter((one) => one.principal.id === principal.id);
+    if (principal.kind !== "operator" && own.length + counting.length >= limit) {
       const filling = own.map(({ about: { backend, model = "", startedAt } }) =>
         `${backend.name}/${model.slice(0, 64)} since ${new Date(startedAt).toISOString()}`
       );
       throw slotFull({ slot: "calls", limit, filling, advice: "wait until one of them ends" });
     }
     const room = quotaFor(principal, calls);
-    if (this.#open.size >= room) {
+    if (this.#open.size + this.#counting.size >= room) {
       throw new TooMany(`The maximum number of model calls is already running (${room})`);
     }
   }
@@ -261,13 +311,7 @@ export class Gateway {
   async #listModels(backend: Backend, signal: AbortSignal): Promise<string[]> {
     const { limits, environment, keyVariables = [] } = this.#options;
     const endpoint = endpointOf(backend, environment, keyVariables);
-    const milliseconds = limits.modelsMilliseconds;
-    const exchange = this.#exchange(backend, endpoint, signal, {
-      firstByteMilliseconds: milliseconds,
-      idleMilliseconds: milliseconds,
-      totalMilliseconds: milliseconds,
-      answerBytes: limits.answerBytes,
-    });
+    const exchange = this.#exchange(backend, endpoint, signal, queryLimits(limits));
     try {
       const { listModels } = await import("./models.ts");
       const listed = await listModels(endpoint, exchange.fetch);
@@ -286,11 +330,13 @@ export class Gateway {
     endpoint: Endpoint,
     signal: AbortSignal,
     limits: ExchangeLimits,
+    passesErrors = false,
   ): Exchange {
     return new Exchange({
       backend: backend.name,
       origins: originsOf(endpoint),
       limits,
+      passesErrors,
       redactor: new Redactor(secretsOf(endpoint.credentials)),
       scheduler: this.#options.scheduler,
       signal: AbortSignal.any([signal, this.#closed.signal]),
@@ -298,11 +344,11 @@ export class Gateway {
   }
 
   /** The named backend, or the one that the model names, that lists the model, or the default. */
-  async #route(request: CompletionRequest, signal: AbortSignal): Promise<Route> {
+  async #route(request: ModelRequest, format: Format, signal: AbortSignal): Promise<Route> {
     const { backend: name, model } = request;
     const { backends } = this.#options;
     const chosen = name === undefined
-      ? await this.#chosen(model, signal)
+      ? await this.#chosen(model, format, signal)
       : { backend: await backends.get(name), model };
     const { backend } = chosen;
     const route = { backend, model: listedName(chosen) };
@@ -320,14 +366,15 @@ export class Gateway {
   /**
    * The backend for a model without the name of one beside it. A model with a slash whose first part
    * names no backend may be meant for a backend that does not exist. So it needs a backend that lists
-   * it, unless the default's provider names models so and no backend has a similar name.
+   * it, unless the default's provider names models so and no backend has a similar name. The default
+   * is the first backend that speaks the format of the request, else the first one.
    *
    * @throws NotFound
    */
-  async #chosen(model: string | undefined, signal: AbortSignal): Promise<Route> {
+  async #chosen(model: string | undefined, format: Format, signal: AbortSignal): Promise<Route> {
     const { backends } = this.#options;
     const all = await backends.list();
-    const [first] = all;
+    const first = all.find(({ provider }) => format.isOf(providerOf(provider))) ?? all[0];
     if (first === undefined) throw new NotFound("There is no LLM backend yet");
     if (model === undefined) return { backend: first, model };
     const found = backendOf(all, model);
@@ -351,7 +398,7 @@ export class Gateway {
   readonly #finish = async (call: Call, outcome: Outcome): Promise<void> => {
     const { ledger, scheduler } = this.#options;
     const { caller, backend, model, streamed, admission } = call.about;
-    const { usage, milliseconds } = call;
+    const { told: { usage }, milliseconds } = call;
     this.#open.delete(call);
     this.#stats.add(backend.name, outcome, milliseconds / 1000, usage);
     const event = newEvent(
@@ -374,10 +421,11 @@ export class Gateway {
 
 /** A call that is over, for the ledger. */
 function finishedCall(call: Call, outcome: Outcome, endedAt: number): FinishedCall {
-  const { about, usage, told, error, milliseconds } = call;
+  const { about, told, error, milliseconds } = call;
+  const { usage } = told;
   const isReported = usage.prompt !== null || usage.completion !== null;
   // Most providers bill no call that fails before its answer begins.
-  const isFree = isReported || (outcome === "failed" && told.tokens === 0);
+  const isFree = !isReported && outcome === "failed" && told.tokens === 0;
   return {
     backend: about.backend.name,
     provider: about.backend.provider,
@@ -388,8 +436,17 @@ function finishedCall(call: Call, outcome: Outcome, endedAt: number): FinishedCa
     streamed: about.streamed,
     outcome,
     error,
-    tokens: { input: usage.prompt, output: usage.completion, cached: usage.cached },
-    guess: isFree ? { input: 0, output: 0 } : { input: about.requestTokens(), output: told.tokens },
+    tokens: {
+      input: usage.prompt,
+      output: usage.completion,
+      cached: usage.cached,
+      written: usage.written,
+      writtenLong: usage.writtenLong,
+    },
+    guess: {
+      input: isFree || usage.prompt !== null ? 0 : about.requestTokens(),
+      output: isFree || usage.completion !== null ? 0 : told.tokens,
+    },
     endedAt,
     milliseconds,
   };
@@ -414,7 +471,7 @@ function allows(backend: Backend, model: string): boolean {
  *
  * @throws Invalid
  */
-function requireOthersAllowed(request: CompletionRequest, backend: Backend): void {
+function requireOthersAllowed(request: ModelRequest, backend: Backend): void {
   if (backend.allow.length + backend.block.length === 0) return;
   for (const field of ["models", "fallbacks"]) {
     for (const other of [request[field] ?? []].flat()) {
@@ -424,8 +481,19 @@ function requireOthersAllowed(request: CompletionRequest, backend: Backend): voi
   }
 }
 
-function wantsUsage({ stream_options: options }: CompletionRequest): boolean {
-  return isObject(options) && options["include_usage"] === true;
+/** The request as its provider gets it. */
+function named({ backend: _, ...request }: ModelRequest, model: string | undefined) {
+  return model === undefined ? request : { ...request, model };
+}
+
+/** The limits of an exchange that asks no model. */
+function queryLimits({ modelsMilliseconds, answerBytes }: GatewayLimits): ExchangeLimits {
+  return {
+    firstByteMilliseconds: modelsMilliseconds,
+    idleMilliseconds: modelsMilliseconds,
+    totalMilliseconds: modelsMilliseconds,
+    answerBytes,
+  };
 }
 
 /** The backend that a model names, or that lists it; null if there is none. */
@@ -437,20 +505,4 @@ function backendOf(backends: readonly Backend[], model: string): Route | null {
   }
   const holder = backends.find(({ models }) => models.includes(model));
   return holder === undefined ? null : { backend: holder, model };
-}
-
-/** The providers' libraries are loaded on demand. */
-async function importApi(api: ProviderApi): Promise<ChatApi> {
-  switch (api) {
-    case "openai":
-      return (await import("./chat/openai.ts")).openai;
-    case "anthropic":
-      return await (await import("./chat/providers.ts")).anthropic();
-    case "gemini":
-      return await (await import("./chat/providers.ts")).gemini();
-    case "bedrock":
-      return await (await import("./chat/providers.ts")).bedrock();
-    case "ollama":
-      return (await import("./chat/ollama.ts")).ollama;
-  }
 }

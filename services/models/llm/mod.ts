@@ -11,6 +11,7 @@ export {
 } from "./backends.ts";
 export type { Environment } from "./credentials.ts";
 export {
+  type Asking,
   type Completion,
   Gateway,
   type GatewayLimits,
@@ -22,6 +23,9 @@ export type {
   BackendDefinition,
   BackendRequest,
   CompletionRequest,
+  ModelRequest,
 } from "./schemas.ts";
 export { type Llm, type LlmOptions, openLlm } from "./open.ts";
+export type { FormatName } from "./formats/mod.ts";
+export type { ServerEvent } from "./formats/format.ts";
 export { type BackendStats, LATENCY_BOUNDS, type Outcome } from "./call.ts";

@@ -1,16 +1,58 @@
 import { z } from "zod";
 import { definitionProblem, keyVariableProblem } from "./catalog.ts";
 
+/** Most messages of a request, or parts of its input. */
+const MAX_PARTS = 100_000;
+
+const model = z.string().min(1).max(2048).describe(
+  'The model, or "backend/model"; it also decides which backend answers',
+);
+
+const stream = z.boolean().nullish().describe("Whether the answer comes as server-sent events");
+
+const messages = z.array(z.unknown()).min(1, { error: "must not be empty" }).max(MAX_PARTS);
+
 /** A chat-completions request. Other fields are passed on unread. */
 export const completionRequestSchema = z.looseObject({
-  messages: z.array(z.unknown()).min(1, { error: "must not be empty" }),
-  model: z.string().min(1).max(2048).optional().describe(
-    'The model, or "backend/model"; it also decides which backend answers',
-  ),
+  messages,
+  model: model.optional(),
   backend: z.string().optional().describe("The name of the backend that shall answer"),
-  stream: z.boolean().nullish().describe("Whether the answer comes as server-sent events"),
+  stream,
 });
 export type CompletionRequest = z.infer<typeof completionRequestSchema>;
+
+/** A request of Anthropic's Messages API. Other fields are passed on unread. */
+export const messagesRequestSchema = z.looseObject({ model, messages, stream });
+
+/** A request to count the tokens of such a request. */
+export const countRequestSchema = z.looseObject({ model, messages });
+
+/** A request of OpenAI's Responses API. Other fields are passed on unread. */
+export const responsesRequestSchema = z.looseObject({
+  model,
+  input: z.union([z.string(), z.array(z.unknown()).max(MAX_PARTS)], {
+    error: "must be a text, or a list",
+  }).optional(),
+  stream,
+});
+
+/** A request of OpenAI's Embeddings API. Other fields are passed on unread. */
+export const embeddingsRequestSchema = z.looseObject({
+  model,
+  input: z.union([z.string(), z.array(z.unknown()).min(1).max(MAX_PARTS)], {
+    error: "must be a text, or a list of them",
+  }),
+  stream: z.never({ error: "is not taken: embeddings come as a whole" })
+    .meta({ type: "null", not: {}, description: "Never taken" }).optional(),
+});
+
+/** A request to a model, in whichever format. */
+export interface ModelRequest {
+  readonly model?: string | undefined;
+  readonly backend?: string | undefined;
+  readonly stream?: boolean | null | undefined;
+  readonly [field: string]: unknown;
+}
 
 const MAX_MODELS = 1000;
 const MAX_PATTERNS = 100;

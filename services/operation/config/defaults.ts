@@ -161,6 +161,7 @@ export const DEFAULTS: Config = {
       idle_seconds: 120,
       total_seconds: 900,
       answer_bytes: 8388608,
+      request_bytes: 16777216,
     },
     prices: [],
     ledger: {

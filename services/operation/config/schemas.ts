@@ -292,6 +292,7 @@ const llm = z.strictObject({
     idle_seconds: z.number().positive().max(3600).default(120),
     total_seconds: z.number().positive().max(86_400).default(900),
     answer_bytes: z.int().min(1024).default(8_388_608),
+    request_bytes: z.int().min(1024).default(16_777_216),
   }).prefault({}),
   prices: configuredPricesSchema.default([]),
   ledger: z.strictObject({

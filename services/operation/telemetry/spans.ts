@@ -77,6 +77,7 @@ function attributesOf(
     "gen_ai.usage.input_tokens": tokens.input,
     "gen_ai.usage.output_tokens": tokens.output,
     "gen_ai.usage.cache_read.input_tokens": tokens.cached,
+    "gen_ai.usage.cache_creation.input_tokens": tokens.written,
     "gen_ai.agent.name": entry.spender.isAgent ? entry.spender.name : null,
     "server.address": url?.hostname ?? null,
     "server.port": url === null ? null : portOf(url),

@@ -26,6 +26,15 @@ Deno.test("a value is set and removed; comments, commas and indentation stay", (
   assert.match(removed, /\/\* keep \*\//);
 });
 
+Deno.test("an entry is removed from a list, and those behind it move up", () => {
+  const text = setJson('{ "list": ["a", "b", "c"] }', ["list", 0], undefined);
+  assert.deepEqual(parseJson(text), { list: ["b", "c"] });
+  const one = { hooks: [{ type: "command", command: "muster hook x --url u" }] };
+  const others = { hooks: [{ type: "command", command: "other" }] };
+  const hooks = JSON.stringify({ hooks: { Stop: [one, others] } });
+  assert.deepEqual(parseJson(removeHooks("hook x --url")(hooks)), { hooks: { Stop: [others] } });
+});
+
 Deno.test("an equal value leaves the text as it is", () => {
   assert.equal(setJson(OTHERS, ["mcpServers", "docs"], { command: "docs" }), OTHERS);
 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { ASKED_TOOLS } from "../../../cli/clients/permissions.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { withTools } from "./support.ts";
 import { declaredTools } from "../../support/tool_steps.ts";
@@ -71,6 +72,16 @@ Deno.test("every tool tells a model what it does, what each argument means, and 
       const isWriting = WRITING.test(name) || SPEAKING.includes(name);
       assert.equal(annotations["readOnlyHint"], !isWriting, name);
     }
+  });
+});
+
+Deno.test("clients that need not ask go on asking for what is final, and for what agents may not do", async () => {
+  await withTools(async (test) => {
+    const own = new Set((await test.tools()).map(({ name }) => name));
+    const asked = (await test.tools(test.operator)).filter(({ name, annotations }) =>
+      annotations["destructiveHint"] === true || !own.has(name)
+    );
+    assert.deepEqual(asked.map(({ name }) => name).sort(), ASKED_TOOLS.toSorted());
   });
 });
 

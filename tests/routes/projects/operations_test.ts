@@ -5,7 +5,7 @@ import { OPERATION_ROUTES as IN_PROJECTS } from "../../../routes/projects/operat
 import { PROJECT_ROUTES } from "../../../routes/projects/table.ts";
 import { ROUTES } from "../../../routes/table.ts";
 import { projectTable, serverTable } from "../../../scripts/operation_table.ts";
-import { operationTools } from "../../../scripts/tool_table.ts";
+import { operationTools, toolNames } from "../../../scripts/tool_table.ts";
 import { Forbidden, Invalid, NotFound, Unavailable } from "../../../services/kernel/errors.ts";
 import type { Caller, Scope } from "../../../services/people/identity/mod.ts";
 import { createTicket, getTicket, listTickets } from "../../../services/work/tickets/operations.ts";
@@ -27,6 +27,7 @@ Deno.test("the tables of operations are what `deno task reference` writes", asyn
     "routes/projects/operation_table.ts": projectTable(),
     "routes/operation_table.ts": await serverTable(),
     "mcp/operation_tools.ts": await operationTools(),
+    "cli/clients/tool_names.ts": await toolNames(),
   };
   for (const [path, text] of Object.entries(texts)) {
     const place = new URL(`../../../${path}`, import.meta.url);

@@ -225,7 +225,7 @@ Deno.test("every error below /v1/llm/openai has the form that OpenAI's SDKs read
       assert.deepEqual([rest, error.type, error.code], [{}, type, null]);
       assert.equal(typeof error.message, "string");
     }
-  });
+  }, { config: { llm: { limits: { request_bytes: 1_000_000 } } } });
 });
 
 Deno.test("one agent cannot use up every call to models", async () => {

@@ -120,13 +120,20 @@ export class NamePlan {
     return this.#leaves.get(ref) ?? [];
   }
 
-  /** Whether a check-in ends the branch of a reference. */
-  isClosed(ref: string, rid: number): boolean {
+  /**
+   * Whether a check-in, which no open leaf of the reference continues, ends the branch of the reference:
+   * it is closed, or what continues it on the branch is.
+   */
+  isEnded(ref: string, rid: number): boolean {
     const row = this.#repository.db.row<{ branch: string; named: string | null }>(
       `SELECT value AS branch, (SELECT value FROM tagxref AS x JOIN tag USING(tagid)
            WHERE x.rid=tagxref.rid AND x.tagtype=2 AND tagname='sym-'||tagxref.value) AS named
-         FROM tagxref WHERE rid=? AND tagid=${TAG.branch} AND tagtype>0 AND EXISTS(
-           SELECT 1 FROM tagxref AS y WHERE y.rid=tagxref.rid AND y.tagid=${TAG.closed} AND y.tagtype>0)`,
+         FROM tagxref WHERE rid=? AND tagid=${TAG.branch} AND tagtype>0 AND (
+           EXISTS(SELECT 1 FROM tagxref AS y
+             WHERE y.rid=tagxref.rid AND y.tagid=${TAG.closed} AND y.tagtype>0)
+           OR EXISTS(SELECT 1 FROM plink JOIN tagxref AS y ON y.rid=cid
+             WHERE pid=tagxref.rid
+               AND y.tagid=${TAG.branch} AND y.tagtype>0 AND y.value=tagxref.value))`,
       rid,
     );
     return row !== undefined && (refOfValue(row.named) ?? HEADS + row.branch) === ref;

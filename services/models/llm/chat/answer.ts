@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../json.ts";
-import type { TokenUsage } from "./chat.ts";
+import type { TokenUsage } from "../report.ts";
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
@@ -14,8 +14,9 @@ export interface ToolCall {
 }
 
 /** Tokens, with details from some providers. */
-export interface DetailedUsage extends Omit<TokenUsage, "cached"> {
+export interface DetailedUsage extends Pick<TokenUsage, "prompt" | "completion"> {
   readonly cached?: number | undefined;
+  readonly written?: number | undefined;
   readonly reasoning?: number | undefined;
 }
 
@@ -140,17 +141,27 @@ function toolCallOf({ id, name, arguments: text, extra }: ToolCall): JsonObject 
   };
 }
 
-function usageField({ prompt, completion, cached, reasoning }: DetailedUsage): JsonObject {
+function usageField({ prompt, completion, reasoning, ...details }: DetailedUsage): JsonObject {
   if (prompt === null && completion === null) return {};
   return {
     usage: {
       prompt_tokens: prompt ?? 0,
       completion_tokens: completion ?? 0,
       total_tokens: (prompt ?? 0) + (completion ?? 0),
-      ...cached === undefined ? {} : { prompt_tokens_details: { cached_tokens: cached } },
+      ...promptDetails(details),
       ...reasoning === undefined
         ? {}
         : { completion_tokens_details: { reasoning_tokens: reasoning } },
+    },
+  };
+}
+
+function promptDetails({ cached, written }: Pick<DetailedUsage, "cached" | "written">): JsonObject {
+  if (cached === undefined && written === undefined) return {};
+  return {
+    prompt_tokens_details: {
+      ...cached === undefined ? {} : { cached_tokens: cached },
+      ...written === undefined ? {} : { cache_write_tokens: written },
     },
   };
 }

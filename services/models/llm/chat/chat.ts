@@ -1,5 +1,5 @@
 import type { Endpoint } from "../credentials.ts";
-import { isObject, type JsonObject } from "../json.ts";
+import type { JsonObject } from "../json.ts";
 
 /** A request in the common chat-completions format to one model of one backend. */
 export interface ChatCall {
@@ -25,31 +25,6 @@ export interface ChatApi {
   stream(call: ChatCall): AsyncIterable<JsonObject>;
 }
 
-/** The tokens of a call; null if the provider did not report them. */
-export interface TokenUsage {
-  readonly prompt: number | null;
-  readonly completion: number | null;
-  /** The part of the prompt that came from the provider's cache. */
-  readonly cached: number | null;
-}
-
-export const UNKNOWN_USAGE: TokenUsage = Object.freeze({
-  prompt: null,
-  completion: null,
-  cached: null,
-});
-
-/** The tokens in a completion or a chunk. */
-export function usageOf({ usage }: JsonObject): TokenUsage {
-  if (!isObject(usage)) return UNKNOWN_USAGE;
-  const { prompt_tokens_details: details } = usage;
-  return {
-    prompt: count(usage["prompt_tokens"]),
-    completion: count(usage["completion_tokens"]),
-    cached: isObject(details) ? count(details["cached_tokens"]) : null,
-  };
-}
-
 /** The error for a stream that stops without its end mark. */
 export function cutShort(): Error {
   return new Error("The stream stopped before its end");
@@ -68,8 +43,4 @@ export function keyOf({ credentials }: Endpoint): string {
 /** The address of a version of an API; the base may already end in it. */
 export function versioned(baseUrl: string, version: string): string {
   return baseUrl.endsWith(`/${version}`) ? baseUrl : `${baseUrl}/${version}`;
-}
-
-function count(value: unknown): number | null {
-  return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : null;
 }

@@ -227,6 +227,7 @@ function usage({ inputTokens, outputTokens }: LanguageModelV4Usage): DetailedUsa
     prompt: inputTokens.total ?? null,
     completion: outputTokens.total ?? null,
     cached: inputTokens.cacheRead,
+    written: inputTokens.cacheWrite || undefined,
     reasoning: outputTokens.reasoning,
   };
 }

@@ -143,7 +143,9 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "llm.limits.idle_seconds": "between two parts of an answer",
   "llm.limits.total_seconds": "for a whole answer",
   "llm.limits.answer_bytes": "largest answer",
-  "llm.prices": "{ provider, model, input, output, cached_input }: dollars per million tokens",
+  "llm.limits.request_bytes": "largest request",
+  "llm.prices":
+    "{ provider, model, input, output, cached_input, cache_write }: dollars per million tokens",
   "llm.ledger": "what calls of language models took; 0 keeps everything",
   "llm.ledger.max_calls": "calls with a row of their own",
   "llm.ledger.max_days": "days for which a call keeps its own row",

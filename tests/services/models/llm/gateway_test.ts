@@ -197,7 +197,7 @@ Deno.test("a caller that leaves ends the call at the provider, before and during
     const completion = await complete(services, { stream: true });
     assert.equal(completion.kind, "stream");
     if (completion.kind !== "stream") return;
-    await completion.chunks.cancel();
+    await completion.events.cancel();
     await Promise.all([stream.cancelled, completion.ended]);
     assert.deepEqual(await outcomes(services), ["cancelled", "cancelled"]);
   });
@@ -209,12 +209,12 @@ Deno.test("the gateway ends running calls when it closes", async () => {
   await withBackend({ provider: "mine", base_url: fake.url }, async (services) => {
     const completion = await complete(services, { stream: true });
     assert.deepEqual(await outcomes(services), ["cancelled"]);
-    if (completion.kind === "stream") await assert.rejects(completion.chunks.pipeTo(sink()));
+    if (completion.kind === "stream") await assert.rejects(completion.events.pipeTo(sink()));
     await stream.cancelled;
   });
 });
 
-function sink(): WritableStream<string> {
+function sink(): WritableStream<unknown> {
   return new WritableStream();
 }
 
@@ -223,7 +223,7 @@ Deno.test("a stalled stream is given up in time, also after memory was collected
   await using fake = new FakeProvider(() => stream.response);
   await withBackend({ provider: "mine", base_url: fake.url }, async (services) => {
     const completion = await complete(services, { stream: true });
-    const reader = completion.kind === "stream" ? completion.chunks.getReader() : assert.fail();
+    const reader = completion.kind === "stream" ? completion.events.getReader() : assert.fail();
     await reader.read();
     const failed = assert.rejects(reader.read(), { name: "TimedOut" });
     await collectGarbage();
@@ -241,7 +241,7 @@ Deno.test("the number of concurrent calls is bounded", async () => {
     await assert.rejects(complete(services, {}), { name: "TooMany", message });
     // The runtime then forgets the signal of the request.
     await collectGarbage();
-    if (completion.kind === "stream") await completion.chunks.cancel();
+    if (completion.kind === "stream") await completion.events.cancel();
     await within(stream.cancelled, () => "The end of the call at the provider");
   }, { limits: { calls: 1 } });
 });
@@ -261,7 +261,7 @@ Deno.test("agents leave the operator room for a call", async () => {
     const own = await complete(services, { stream: true });
     for (const call of [first, own]) {
       assert.equal(call.kind, "stream");
-      if (call.kind === "stream") await call.chunks.cancel();
+      if (call.kind === "stream") await call.events.cancel();
     }
   }, { limits: { calls: 2 } });
 });

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { peer } from "../../../support/peers.ts";
 import { commit, requireSame } from "../../../support/git_pushes.ts";
+import type { Clone } from "../../../support/git_client.ts";
 import { type GitTest, withGit } from "../../../support/git_door.ts";
 import { commitFiles } from "../../../support/projects.ts";
 
@@ -139,4 +140,71 @@ bothTest("a fork takes no reference away from what fossil pushed before it", asy
   await fossil.run(folder, "push");
   const fresh = await test.clone();
   assert.equal(await fresh.git("rev-parse", "HEAD"), tip);
+});
+
+/** A branch `side` with a push, a checkout of it in Fossil, and a look at the branches of the server. */
+async function withSide(
+  test: GitTest,
+  run: (side: {
+    readonly pushed: string;
+    readonly clone: Clone;
+    commitFossil(text: string): Promise<void>;
+    fossil(...args: readonly string[]): Promise<string>;
+    tip(): Promise<string | undefined>;
+  }) => Promise<void>,
+): Promise<void> {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const clone = await test.clone();
+  const pushed = await commit(clone, { "b.txt": "git\n" });
+  await clone.git("push", "--quiet", "origin", "HEAD:side");
+  const client = new FossilClient(test);
+  const folder = await client.open("side");
+  await run({
+    pushed,
+    clone,
+    commitFossil: async (text) => {
+      await Deno.writeTextFile(join(folder, "a.txt"), text);
+      await client.run(folder, "commit", "-m", text, "--no-warnings", "--allow-fork");
+    },
+    fossil: (...args) => client.run(folder, ...args),
+    tip: async () => {
+      const line = await clone.git("ls-remote", "--heads", "origin", "side");
+      return line === "" ? undefined : line.split("\t")[0];
+    },
+  });
+}
+
+bothTest("a branch that fossil closes is gone, until a push begins it again", async (test) => {
+  await withSide(test, async ({ pushed, clone, commitFossil, fossil, tip }) => {
+    await commitFossil("Continue\n");
+    const continued = await tip();
+    assert.notEqual(continued, pushed);
+    await fossil("amend", "current", "--close");
+    await fossil("sync");
+    assert.equal(await tip(), undefined);
+    await clone.git("push", "--quiet", "origin", `${pushed}:refs/heads/side`);
+    assert.equal(await tip(), pushed);
+    assert.match(await fossil("update", "side"), /comment: +A change/);
+  });
+});
+
+bothTest("so is one whose fork fossil has merged into it", async (test) => {
+  await withSide(test, async ({ clone, commitFossil, fossil, tip }) => {
+    const pushed = await commit(clone, { "b.txt": "again\n" });
+    await clone.git("push", "--quiet", "origin", "HEAD:side");
+    await fossil("settings", "autosync", "off");
+    await commitFossil("A fork\n");
+    await fossil("sync");
+    await fossil("merge");
+    await fossil("commit", "-m", "Merge", "--no-warnings");
+    await fossil("sync");
+    assert.notEqual(await tip(), pushed);
+    await fossil("amend", "current", "--close");
+    await fossil("sync");
+    assert.equal(await tip(), undefined);
+    await clone.git("push", "--quiet", "origin", `${pushed}:refs/heads/side`);
+    assert.equal(await tip(), pushed);
+    await fossil("sync");
+    assert.doesNotMatch(await fossil("leaves"), /A fork|Merge/);
+  });
 });

@@ -43,8 +43,8 @@ export interface CurrentRef {
 
 /**
  * The references now. A branch is where its last move has put it, or where check-ins have taken it
- * since: to an open leaf that descends from there, of several the one whose line came first. Without a
- * move it is its newest open leaf. A tag that is not of a commit is where its last move has put it.
+ * since: to an open leaf that descends from there, of several the one whose line came first; it is gone if
+ * all that continues it is closed. Without a move it is its newest open leaf. A tag that is not of a commit is where its last move has put it.
  * Makes the objects of annotated tags. Needs `read`, and a transaction of the companion.
  */
 export function currentRefs(sources: ListedParts): {
@@ -69,7 +69,7 @@ export function currentRefs(sources: ListedParts): {
     const leaves = plan.leavesOf(ref).map((row) => graph.idOf(row))
       .filter((id) => id !== 0 && graph.isAncestor(tip, id));
     const leaf = firstOf(leaves, branches.get(ref) ?? "", sources);
-    if (leaf === undefined && plan.isClosed(ref, rid)) commits.delete(ref);
+    if (leaf === undefined && plan.isEnded(ref, rid)) commits.delete(ref);
     else commits.set(ref, leaf ?? tip);
   }
   const refs = new TextMap<CurrentRef>();

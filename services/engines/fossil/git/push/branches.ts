@@ -98,11 +98,24 @@ export class PushBranches {
   }
 
   /** The check-ins of a branch that continue one of its check-ins. */
-  continuations(checkin: string, { name }: PushBranch): string[] {
+  continuations(checkin: string, branch: PushBranch): string[] {
+    return this.#neighbours(checkin, branch, { of: "pid", to: "cid" });
+  }
+
+  /** The check-ins of a branch that one of its check-ins continues. */
+  continued(checkin: string, branch: PushBranch): string[] {
+    return this.#neighbours(checkin, branch, { of: "cid", to: "pid" });
+  }
+
+  #neighbours(
+    checkin: string,
+    { name }: PushBranch,
+    { of, to }: Readonly<Record<"of" | "to", "pid" | "cid">>,
+  ): string[] {
     const { db, store } = this.#repository;
     return db.rows<{ uuid: string }>(
-      `SELECT uuid FROM plink JOIN tagxref ON tagxref.rid=cid AND tagid=? AND tagtype>0 AND value=?
-        JOIN blob ON blob.rid=cid WHERE pid=? AND isprim`,
+      `SELECT uuid FROM plink JOIN tagxref ON tagxref.rid=${to} AND tagid=? AND tagtype>0 AND value=?
+        JOIN blob ON blob.rid=${to} WHERE ${of}=?`,
       TAG.branch,
       name,
       store.ridOf(checkin),

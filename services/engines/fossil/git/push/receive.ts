@@ -457,19 +457,31 @@ class Attempt {
     const changes: TagChange[] = [{ ...property, target, value }];
     if (branches.branchOf(target) === branch.name) changes.push(...this.#reopening(target));
     if (from !== undefined) changes.push(...this.#joining(target, { branch, branches, from }));
-    if (from !== undefined && !this.#history!.descends(bytesOfName(to), bytesOfName(from))) {
+    const isForward = from !== undefined &&
+      this.#history!.descends(bytesOfName(to), bytesOfName(from));
+    if (from !== undefined && !isForward) {
       this.rewound.add(ref);
-      for (const leaf of branches.openLeaves(branch)) {
-        if (leaf === target) continue;
-        changes.push({ sign: "+", name: "closed", target: leaf });
-        changes.push({ sign: "+", name: "hidden", target: leaf });
-      }
-      // What stays is the end of the branch only if nothing on the branch continues it.
-      for (const checkin of branches.continuations(target, branch)) {
-        changes.push(...branches.moveTo({ name: REWOUND, value: null }, checkin));
-      }
+      const leaves = branches.openLeaves(branch).filter((leaf) => leaf !== target);
+      changes.push(...leaves.flatMap(ending));
     }
+    if (!isForward) changes.push(...this.#cutting(target, branch, branches));
     this.#tag(changes);
+  }
+
+  /**
+   * The tags that make a check-in the end of its branch: what continues it leaves the branch, and what
+   * else that continues ends there.
+   */
+  #cutting(target: string, branch: PushBranch, branches: PushBranches): TagChange[] {
+    const { graph, reader: { repository: { store } } } = this.#companion;
+    const idOf = (checkin: string) => graph.idOf(store.ridOf(checkin));
+    const continuations = branches.continuations(target, branch);
+    const others = new Set(continuations.flatMap((one) => branches.continued(one, branch)));
+    return [
+      ...continuations.flatMap((one) => branches.moveTo({ name: REWOUND, value: null }, one)),
+      ...[...others].filter((other) => !graph.isAncestor(idOf(other), idOf(target)))
+        .flatMap(ending),
+    ];
   }
 
   /**
@@ -574,6 +586,11 @@ class RefNames {
 }
 
 const FAULTS: ReadonlySet<string> = new Set(["conflict", "invalid", "limit", "corrupt", "missing"]);
+
+/** The tags that end a line of check-ins which no reference shows any more. */
+function ending(target: string): TagChange[] {
+  return [{ sign: "+", name: "closed", target }, { sign: "+", name: "hidden", target }];
+}
 
 /** The commit that a tag is of at last; null if it is of something else. */
 function commitOfTag(objects: AllObjects, to: string): string | null {

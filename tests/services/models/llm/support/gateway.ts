@@ -81,7 +81,7 @@ export async function chunks(
   assert.equal(completion.kind, "stream");
   const told: Told[] = [];
   if (completion.kind === "stream") {
-    for await (const text of completion.chunks) told.push(JSON.parse(text));
+    for await (const { data } of completion.events) told.push(JSON.parse(data));
   }
   return told;
 }

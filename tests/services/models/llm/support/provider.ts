@@ -77,6 +77,11 @@ export function eventStream(events: readonly unknown[], { named = false, done = 
   });
 }
 
+/** A server-sent event with the name of its type. */
+export function named(event: { readonly type: string }): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
 /** One JSON object per line, as Ollama streams. */
 export function jsonLines(objects: readonly unknown[]): Response {
   const text = objects.map((object) => `${JSON.stringify(object)}\n`).join("");

@@ -1,0 +1,75 @@
+import { Invalid } from "../../../kernel/errors.ts";
+import { bearerHeaders } from "../chat/chat.ts";
+import { isObject, type JsonObject } from "../json.ts";
+import {
+  countOf,
+  nameOf,
+  NOTHING_TOLD,
+  type Report,
+  tokensOf,
+  tokensOfAnswer,
+  type TokenUsage,
+  UNKNOWN_USAGE,
+} from "../report.ts";
+import type { Format } from "./format.ts";
+import { type PassedApi, passing } from "./passage.ts";
+
+/** OpenAI's Responses API. */
+export const responses = Object.freeze<Format>({
+  isOf: ({ hasResponses }) => hasResponses,
+  forecast: ({ instructions, input, tools, max_output_tokens: most }) => ({
+    input: tokensOf([instructions ?? null, input, tools ?? null]),
+    output: tokensOfAnswer(most),
+  }),
+  open: ({ hasResponses, name }) => {
+    if (hasResponses) return Promise.resolve(passing(openai));
+    throw new Invalid(`A backend of the provider "${name}" does not take this API`);
+  },
+});
+
+const openai: PassedApi = {
+  target({ endpoint, request }) {
+    if (request["background"] === true) {
+      throw new Invalid('"background" must be false: nobody would learn what the call takes');
+    }
+    return { url: `${endpoint.baseUrl}/responses`, headers: bearerHeaders(endpoint) };
+  },
+  reportOf: (answer) => answer["object"] === "response" ? reportOf(answer) : null,
+  newReader: () => ({ type, response, delta }) => {
+    switch (type) {
+      case "response.completed":
+      case "response.incomplete":
+      case "response.failed":
+        // What it says was in events before.
+        return { report: { ...reportOf(response), characters: 0 }, isEnd: true };
+      case "error":
+        return { report: { ...NOTHING_TOLD, isFailure: true }, isEnd: true };
+    }
+    const characters = typeof delta === "string" ? delta.length : 0;
+    return { report: { ...NOTHING_TOLD, characters }, isEnd: false };
+  },
+};
+
+/** What a response tells that is whole, or has ended. */
+function reportOf(response: unknown): Report {
+  if (!isObject(response)) return NOTHING_TOLD;
+  const { model, usage, service_tier: tier, status, output } = response;
+  return {
+    usage: isObject(usage) ? usageOf(usage) : UNKNOWN_USAGE,
+    model: nameOf(model),
+    isUsualTier: typeof tier === "string" ? tier === "default" || tier === "auto" : null,
+    characters: Array.isArray(output) ? JSON.stringify(output).length : 0,
+    isFailure: status === "failed",
+  };
+}
+
+function usageOf(usage: JsonObject): TokenUsage {
+  const { input_tokens_details: details } = usage;
+  return {
+    prompt: countOf(usage["input_tokens"]),
+    completion: countOf(usage["output_tokens"]),
+    cached: isObject(details) ? countOf(details["cached_tokens"]) : null,
+    written: isObject(details) ? countOf(details["cache_write_tokens"]) : null,
+    writtenLong: null,
+  };
+}
