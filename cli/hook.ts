@@ -222,25 +222,38 @@ interface HookEvent {
   readonly isRepeated: boolean;
 }
 
-/** Events that end a turn, by client; what a hook says there begins another. */
-const ENDINGS: Readonly<Record<string, { readonly event: string; readonly decision: string }>> = {
+/** The hooks of a client. */
+interface HookForm {
+  /** The event that ends a turn, and the decision with which what is said there begins another. */
+  readonly ending: { readonly event: string; readonly decision: string };
+  /** The events at which the client takes text for the model as `additionalContext`. */
+  readonly context: readonly string[];
+  /** Whether the text stands at the root of the output. */
+  readonly isFlat?: true;
+}
+
+const CLAUDE_FORM: HookForm = {
+  ending: { event: "Stop", decision: "block" },
+  context: ["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"],
+};
+
+const HOOK_FORMS: Readonly<Record<string, HookForm>> = {
   // https://code.claude.com/docs/en/hooks
-  claude: { event: "Stop", decision: "block" },
+  claude: CLAUDE_FORM,
   // https://developers.openai.com/codex/hooks
-  codex: { event: "Stop", decision: "block" },
+  codex: { ...CLAUDE_FORM, context: ["SessionStart", "UserPromptSubmit", "PostToolUse"] },
   // https://geminicli.com/docs/hooks/reference
-  gemini: { event: "AfterAgent", decision: "deny" },
+  gemini: {
+    ending: { event: "AfterAgent", decision: "deny" },
+    context: ["SessionStart", "BeforeAgent", "AfterTool"],
+  },
+  // https://docs.github.com/en/copilot/reference/hooks-reference
+  copilot: { ...CLAUDE_FORM, isFlat: true },
+  // https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks
+  qwen: CLAUDE_FORM,
 };
 
-/** Events at which a client takes text for the model as `additionalContext`. */
-const TAKING_CONTEXT: Readonly<Record<string, readonly string[]>> = {
-  claude: ["SessionStart", "UserPromptSubmit", "PostToolUse"],
-  codex: ["SessionStart", "UserPromptSubmit", "PostToolUse"],
-  gemini: ["SessionStart", "BeforeAgent", "AfterTool"],
-};
-
-/** The events of a client's end of turn and of its context. */
-const HOOK_CLIENTS = Object.freeze(Object.keys(ENDINGS));
+const HOOK_CLIENTS = Object.freeze(Object.keys(HOOK_FORMS));
 
 /**
  * Reads the event from what the client wrote to standard input.
@@ -268,17 +281,20 @@ export function eventOf(text: string): HookEvent | null {
  * a second time could keep the agent at work forever.
  */
 export function maySpeak(client: string, { name, isRepeated }: HookEvent): boolean {
-  if (name === ENDINGS[client]?.event) return !isRepeated;
-  return TAKING_CONTEXT[client]?.includes(name) === true;
+  const form = HOOK_FORMS[client];
+  if (name === form?.ending.event) return !isRepeated;
+  return form?.context.includes(name) === true;
 }
 
 /** The output that gives a text to the model. */
 export function outputOf(client: string, { name }: HookEvent, text: string): string {
-  const ending = ENDINGS[client];
+  const form = HOOK_FORMS[client];
+  if (name === form?.ending.event) {
+    return JSON.stringify({ decision: form.ending.decision, reason: text });
+  }
+  const context = { additionalContext: text };
   return JSON.stringify(
-    name === ending?.event
-      ? { decision: ending.decision, reason: text }
-      : { hookSpecificOutput: { hookEventName: name, additionalContext: text } },
+    form?.isFlat === true ? context : { hookSpecificOutput: { hookEventName: name, ...context } },
   );
 }
 

@@ -33,11 +33,10 @@ function declaredTool(operation: AnyOperation, mcp: ToolDeclaration): Tool {
     name,
     description,
     does: operation,
-    input: { ...shape, ...list === undefined ? {} : partShape(list.limit, list.noun) },
+    input: { ...shape, ...list === undefined ? {} : partShape(list.limit) },
     output: answerShape,
     isLong: true,
-    // It acts on this server alone, unless it says otherwise.
-    hints: { openWorldHint: false, ...hints },
+    ...hints === undefined ? {} : { hints },
     ...advice === undefined ? {} : { advice },
     async run(input, call, given) {
       const entries = own.flatMap((argument) =>

@@ -39,6 +39,8 @@ interface ClientHooks {
   readonly events: readonly string[];
   /** The longest run that the client allows, in its own unit. */
   readonly timeout: number;
+  /** Whether a hook stands in the list of its event itself, and not in a group. */
+  readonly isFlat?: true;
 }
 
 /** How a client is told to use an entry's tools without asking, but for those of `ASKED_TOOLS`. */

@@ -30,6 +30,15 @@ export const CLIENT_NAMES = Object.freeze([
 /** A reference as POSIX shells write it. */
 const inBraces = (variable: string) => `\${${variable}}`;
 
+/** The events of Claude Code, which others took over. */
+const CLAUDE_EVENTS = [
+  "SessionStart",
+  "UserPromptSubmit",
+  "PostToolUse",
+  "PostToolUseFailure",
+  "Stop",
+];
+
 /** Claude Code: https://code.claude.com/docs/en/mcp, /hooks and /permissions */
 const CLAUDE: Client = {
   title: "Claude Code",
@@ -43,7 +52,7 @@ const CLAUDE: Client = {
   }),
   hooks: {
     file: claudeSettings,
-    events: ["SessionStart", "UserPromptSubmit", "PostToolUse", "Stop"],
+    events: CLAUDE_EVENTS,
     timeout: 5,
   },
   permissions: {
@@ -150,7 +159,15 @@ const COPILOT: Client = {
       also: { tools: ["*"] },
     }),
   }),
-  hooks: null,
+  hooks: {
+    file: (scope, surroundings) =>
+      scope === "project"
+        ? join(surroundings.folder, ".github", "copilot", "settings.json")
+        : join(copilotFolder(surroundings), "settings.json"),
+    events: CLAUDE_EVENTS,
+    timeout: 5,
+    isFlat: true,
+  },
   permissions: {
     file: (scope, surroundings) =>
       scope === "project" ? null : join(copilotFolder(surroundings), "permissions-config.json"),
@@ -166,7 +183,7 @@ const QWEN: Client = {
     parent: "mcpServers",
     entry: entryIn({ url: "httpUrl", reference: inBraces }),
   }),
-  hooks: null,
+  hooks: { file: qwenSettings, events: CLAUDE_EVENTS, timeout: 5 },
   permissions: {
     file: qwenSettings,
     allow: (name) => addToLists(permissionRules(name)),

@@ -7,23 +7,25 @@ export interface HookRegistration {
   /** The whole command line. */
   readonly command: string;
   readonly timeout: number;
+  /** Whether a hook stands in the list of its event itself, and not in a group. */
+  readonly isFlat?: boolean;
   /** The words by which an older registration is recognised: `hook claude --url`. */
   readonly mark: string;
 }
 
 /** Registers a command for each event, in the place of an older registration. */
-export function addHooks({ events, command, timeout, mark }: HookRegistration) {
+export function addHooks({ events, command, timeout, mark, isFlat }: HookRegistration) {
   return (text: string): string => {
     const hook = { type: "command", command, timeout };
     return events.reduce((edited, event) => {
       const groups = groupsOf(edited, event);
       const found = findHook(groups, mark);
       if (found !== null) {
-        const path = ["hooks", event, found.group, "hooks", found.hook];
+        const path = ["hooks", event, ...found.path];
         const changed = setJson(edited, [...path, "command"], command);
         return setJson(changed, [...path, "timeout"], timeout);
       }
-      const group = { hooks: [hook] };
+      const group = isFlat === true ? hook : { hooks: [hook] };
       return groups.length === 0
         ? setJson(edited, ["hooks", event], [group])
         : setJson(edited, ["hooks", event, -1], group);
@@ -49,10 +51,11 @@ function removeFrom(text: string, event: string, mark: string): string {
     const groups = groupsOf(edited, event);
     const found = findHook(groups, mark);
     if (found === null) return edited;
-    const path = groups.length === 1 ? ["hooks", event] : ["hooks", event, found.group];
+    const [group] = found.path;
+    const path = groups.length === 1 ? ["hooks", event] : ["hooks", event, group];
     edited = found.isOnly
       ? setJson(edited, path, undefined)
-      : setJson(edited, ["hooks", event, found.group, "hooks", found.hook], undefined);
+      : setJson(edited, ["hooks", event, ...found.path], undefined);
   }
 }
 
@@ -62,19 +65,21 @@ function groupsOf(text: string, event: string): readonly unknown[] {
   throw new Unreadable(`the type of "hooks.${event}" is unexpected`);
 }
 
-/** Where muster's hook is, and whether its group has no other. */
+/** Where muster's hook is in the list of an event, and whether its group has no other. */
 function findHook(
   groups: readonly unknown[],
   mark: string,
-): { readonly group: number; readonly hook: number; readonly isOnly: boolean } | null {
+): { readonly path: readonly [number, ...(string | number)[]]; readonly isOnly: boolean } | null {
+  const isOwn = (hook: unknown) => {
+    const command = valueAt(hook, ["command"]);
+    return typeof command === "string" && command.includes(` ${mark} `);
+  };
   for (const [group, value] of groups.entries()) {
+    if (isOwn(value)) return { path: [group], isOnly: true };
     const hooks = valueAt(value, ["hooks"]);
     if (!Array.isArray(hooks)) continue;
-    const hook = hooks.findIndex((one) => {
-      const command = valueAt(one, ["command"]);
-      return typeof command === "string" && command.includes(` ${mark} `);
-    });
-    if (hook >= 0) return { group, hook, isOnly: hooks.length === 1 };
+    const hook = hooks.findIndex(isOwn);
+    if (hook >= 0) return { path: [group, "hooks", hook], isOnly: hooks.length === 1 };
   }
   return null;
 }

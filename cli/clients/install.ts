@@ -268,14 +268,15 @@ function tellOfPermissions({ client: { permissions }, surroundings }: Installati
 
 function hookEdit({ client, clientName, scope, surroundings, url, agent }: Installation): FileEdit {
   if (client.hooks === null) throw new TypeError("A client without hooks");
-  const { events, timeout } = client.hooks;
+  const { events, timeout, isFlat = false } = client.hooks;
   const words = [
     ...musterWords(agent === null),
     ...["hook", clientName, "--url", url],
     ...agent === null ? [] : ["--agent", agent.nick, "--token-file", agent.tokenPath],
     ...isLocal(url) ? [] : ["--timeout", String(REMOTE_TIMEOUT)],
   ];
-  const registration = { events, command: shellLine(words), timeout, mark: markOf(clientName) };
+  const mark = markOf(clientName);
+  const registration = { events, command: shellLine(words), timeout, mark, isFlat };
   return {
     path: client.hooks.file(scope, surroundings),
     mode: MODES[scope],

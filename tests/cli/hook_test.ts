@@ -1,15 +1,21 @@
 import assert from "node:assert/strict";
 import { eventOf, maySpeak, outputOf, timeLeft } from "../../cli/hook.ts";
 
+const CLAUDE = ["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"];
+
 /**
  * The events at which a client takes context, and its end of a turn.
  * https://code.claude.com/docs/en/hooks, https://developers.openai.com/codex/hooks (and
- * codex-rs/hooks/schema in github.com/openai/codex), https://geminicli.com/docs/hooks/reference
+ * codex-rs/hooks/schema in github.com/openai/codex), https://geminicli.com/docs/hooks/reference,
+ * https://docs.github.com/en/copilot/reference/hooks-reference,
+ * https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks
  */
 const CLIENTS = [
-  ["claude", ["SessionStart", "UserPromptSubmit", "PostToolUse"], "Stop", "block"],
-  ["codex", ["SessionStart", "UserPromptSubmit", "PostToolUse"], "Stop", "block"],
+  ["claude", CLAUDE, "Stop", "block"],
+  ["codex", CLAUDE.slice(0, 3), "Stop", "block"],
   ["gemini", ["SessionStart", "BeforeAgent", "AfterTool"], "AfterAgent", "deny"],
+  ["copilot", CLAUDE, "Stop", "block"],
+  ["qwen", CLAUDE, "Stop", "block"],
 ] as const;
 
 for (const [client, events, ending, decision] of CLIENTS) {
@@ -17,9 +23,13 @@ for (const [client, events, ending, decision] of CLIENTS) {
     for (const name of events) {
       const event = { name, isRepeated: false };
       assert.ok(maySpeak(client, event));
-      assert.deepEqual(JSON.parse(outputOf(client, event, "text")), {
-        hookSpecificOutput: { hookEventName: name, additionalContext: "text" },
-      });
+      const context = { additionalContext: "text" };
+      assert.deepEqual(
+        JSON.parse(outputOf(client, event, "text")),
+        client === "copilot"
+          ? context
+          : { hookSpecificOutput: { hookEventName: name, ...context } },
+      );
     }
     const ended = { name: ending, isRepeated: false };
     assert.ok(maySpeak(client, ended));

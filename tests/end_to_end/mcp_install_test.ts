@@ -48,7 +48,8 @@ async function writesEntryAndHooks(program: Program): Promise<void> {
   // https://code.claude.com/docs/en/hooks
   const settings = join(homeOf(program), "claude", "settings.json");
   const hooks = read(settings)["hooks"] as Record<string, unknown>;
-  assert.deepEqual(Object.keys(hooks), ["SessionStart", "UserPromptSubmit", "PostToolUse", "Stop"]);
+  const events = ["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop"];
+  assert.deepEqual(Object.keys(hooks), events);
   const command = [
     ...words(),
     ...["hook", "claude", "--url", program.api, "--agent", "scout"],

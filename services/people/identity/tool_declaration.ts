@@ -16,7 +16,6 @@ export interface ToolAdvice {
 export interface ToolHints {
   readonly destructiveHint?: boolean;
   readonly idempotentHint?: boolean;
-  readonly openWorldHint?: boolean;
 }
 
 /** The list that an answer consists of. */

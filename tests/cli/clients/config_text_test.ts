@@ -79,6 +79,19 @@ Deno.test("hooks join those of others, are replaced in their place and leave not
   assert.deepEqual(parseJson(removeHooks(HOOKS.mark)(addHooks(HOOKS)("{}"))), {});
 });
 
+Deno.test("hooks of a client without groups stand in the lists themselves", () => {
+  const flat = { ...HOOKS, isFlat: true };
+  const others = '{"hooks": {"Start": [{"type": "command", "command": "mine"}]}}';
+  const own = { type: "command", command: HOOKS.command, timeout: 5 };
+  const added = addHooks(flat)(others);
+  assert.deepEqual(parseJson(added)["hooks"], {
+    Start: [{ type: "command", command: "mine" }, own],
+    Stop: [own],
+  });
+  assert.equal(addHooks(flat)(added), added);
+  assert.deepEqual(parseJson(removeHooks(HOOKS.mark)(added)), parseJson(others));
+});
+
 Deno.test("hooks of an unexpected type are refused", () => {
   assert.throws(() => addHooks(HOOKS)('{"hooks": {"Start": {}}}'), {
     message: 'the type of "hooks.Start" is unexpected',

@@ -53,12 +53,15 @@ export async function workAtBothDoors(operations: number, seed: number): Promise
       for (const [index, token] of tokens.entries()) {
         const name = nameOf(index);
         const fossil = stack.use(new FossilClient("fossil", name));
+        const checkout = await fossil.checkout(urlOf(program, { name, token }, "/fossil"));
+        // Without this, Fossil 2.21 takes each symbolic link for a change, and `update` may end on SIGABRT.
+        await fossil.fossil(["settings", "allow-symlinks", "on"], checkout);
         people.push(
           new Person(shared, {
             name,
             fossil,
             git: await git.clone(urlOf(program, { name, token }, ".git")),
-            checkout: await fossil.checkout(urlOf(program, { name, token }, "/fossil")),
+            checkout,
             api: new Client(program.api, token),
           }),
         );
