@@ -33,8 +33,8 @@ const listTickets = tool({
   does: tickets.listTickets,
   input: {
     status: z.string().default("")
-      .describe("Only tickets of exactly this status, such as Open; all if empty"),
-    unclaimed: z.boolean().default(false).describe("Only those that you could claim now"),
+      .describe("Such as Open; all if empty"),
+    unclaimed: z.boolean().default(false),
     assignee: z.string().optional().describe("A name, me or nobody"),
     label: z.string().optional(),
     ...partShape(50),
@@ -133,10 +133,6 @@ const getTicket = tool({
 
 const word = z.string().max(100).optional();
 
-const wordsShape = {
-  subsystem: word.describe("The part of the project that it concerns"),
-};
-
 /** What gives work. */
 const givenShape = {
   assignee: z.string().optional().describe("A member, me or nobody"),
@@ -159,7 +155,7 @@ const createTicket = tool({
       .describe("Critical, Severe, Important, Minor or Cosmetic"),
     priority: z.string().max(100).default("Medium")
       .describe("Immediate, High, Medium, Low or Zero"),
-    ...wordsShape,
+    subsystem: word,
     ...givenShape,
   },
   output: { success: z.literal(true), ...ticketFields },
@@ -178,15 +174,15 @@ const updateTicket = tool({
   input: {
     ...uuidShape,
     status: z.string().max(100).default("")
-      .describe("Open, Verified, Review, Deferred, Fixed, Tested or Closed; unchanged if empty"),
-    comment: z.string().max(TEXT_BOUNDS.comment).default("").describe("A comment to add"),
+      .describe("Open, Verified, Review, Deferred, Fixed, Tested or Closed"),
+    comment: z.string().max(TEXT_BOUNDS.comment).default(""),
     title: z.string().min(1).max(500).optional(),
     body: z.string().max(100_000).optional().describe("Replaces the description"),
-    resolution: word.describe("Such as Fixed, Rejected, Duplicate, Works_As_Designed"),
+    resolution: word.describe("Such as Fixed or Rejected"),
     type: word,
     severity: word,
     priority: word,
-    ...wordsShape,
+    subsystem: word,
     ...givenShape,
     ...generationShape,
   },
