@@ -46,7 +46,12 @@ export {
   resolveTicket,
   type TicketFields,
 } from "./tickets.ts";
-export { listTickets, type TicketListOptions, type TicketOrder } from "./ticket_lists.ts";
+export {
+  listTickets,
+  type TicketListOptions,
+  type TicketOrder,
+  ticketsFreedBy,
+} from "./ticket_lists.ts";
 export {
   type ActivityOptions,
   readActivity,
