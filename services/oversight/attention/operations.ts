@@ -70,9 +70,9 @@ export const getMyWork = serverOperation({
   summary: "Show the caller's work, in one project or in all",
   mcp: {
     name: "get_my_work",
-    about: "Shows what is yours, in one project or in all: tickets that you hold, your " +
-      "workspaces and reviews, reviews that wait for your verdict, and how many tickets are free. " +
-      "Call it when you begin or resume work. If nothing is yours: list_tickets with unclaimed.",
+    about: "Shows what is yours, in one project or in all: tickets, workspaces, reviews, reviews " +
+      "that wait for your verdict, and how many tickets are free. Call it when you begin or " +
+      "resume work. If nothing is yours: list_tickets with unclaimed.",
     cuts: ["unclaimed", "reviews", "to_review", "workspaces", "claims"],
     advice: { notFound: "list_projects names your projects" },
   },

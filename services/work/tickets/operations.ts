@@ -407,10 +407,10 @@ export const releaseTicket = operation({
   whileFull: true,
   mcp: {
     name: "release_ticket",
-    about: "Gives back a ticket that you claimed, without a result, so that others can take it. " +
-      "Say in a comment (update_ticket) what you found. If the work is done, use submit_work.",
+    about: "Gives back a ticket that you claimed, without a result. Say in a comment " +
+      "(update_ticket) what you found. If the work is done, use submit_work.",
     takes: {
-      uuid: "The ticket: its number, its id or a unique prefix of the id",
+      uuid: "The ticket: number, id or prefix of the id",
       generation: OF_GENERATION,
     },
     shows: [

@@ -79,8 +79,7 @@ export const submissionSchema = z.object({
 });
 
 /** The generation of a claim, in words for a model. */
-export const OF_GENERATION =
-  "The generation of your claim: the call fails if the ticket has changed hands since";
+export const OF_GENERATION = "Of your claim";
 
 /** The field for the generation of a claim. */
 export const generationField = z.int().min(1).max(2 ** 31 - 1).optional().meta({
