@@ -8,6 +8,7 @@ export {
   type ArchiveReport,
   readArchive,
 } from "./archive/mod.ts";
+export { gzip, tarArchive } from "./archive/tar.ts";
 export { listAttachments, readAttachment } from "./attachments.ts";
 export { type BlameOptions, readBlame } from "./blame.ts";
 export { listBranches, listTags, newestTags } from "./branches.ts";
