@@ -39,7 +39,13 @@ export const listAgentClaims = serverOperation({
     at: "agent claims <nick>",
     about: "list the tickets that an agent holds, in all projects",
     items: "claims",
-    columns: ["project", "ticket", "workspace", "CLAIMED: {claimed_at}", "EXPIRES: {expires_at}"],
+    columns: [
+      "project",
+      "TICKET: [#{ticket_number} ]{ticket}",
+      "workspace",
+      "CLAIMED: {claimed_at}",
+      "EXPIRES: {expires_at}",
+    ],
   },
 }, ({ hosting: { claims } }: ClaimServices, { nick, ...asked }, { caller }) => {
   const found = claims.ofAgent(nick, caller.principal);
