@@ -28,25 +28,33 @@ export const repositoryParam = z.string().openapi({
 });
 
 /**
- * Finds the project of a request, and who sends it.
+ * Finds the project of a request, and who sends it; `confirm` of its caller does so once more.
  *
- * @throws Unauthorized if a guest may not see it, whether or not it exists; NotFound
+ * @param right what the sender wants to do there
+ * @throws Unauthorized if a guest may not see it, whether or not it exists; NotFound; Forbidden
  */
 export async function enter(
   context: Context<AppEnv>,
   { hosting, identity }: GitServices,
+  right: "read" | "write" = "read",
 ): Promise<ProjectAccess> {
   const slug = slugOf(context) ?? "";
-  const principal = await identify(context, { hosting, identity }, slug);
-  try {
-    const access = accessProject(hosting.projects, slug, principal);
-    access.require("read");
-    hosting.repositories.homes.require(access.project);
-    return access;
-  } catch (error) {
-    if (principal.kind !== "guest" || !(error instanceof NotFound)) throw error;
-    throw new Unauthorized("This needs a name and a passphrase, or a token in its place");
-  }
+  await identify(context, { hosting, identity }, slug);
+  const look = () => {
+    const principal = context.get("principal");
+    try {
+      const access = accessProject(hosting.projects, slug, principal);
+      access.require("read");
+      hosting.repositories.homes.require(access.project);
+      access.require(right);
+      return access;
+    } catch (error) {
+      if (principal.kind !== "guest" || !(error instanceof NotFound)) throw error;
+      throw new Unauthorized("This needs a name and a passphrase, or a token in its place");
+    }
+  };
+  context.set("enterAgain", look);
+  return look();
 }
 
 /** The slug that an address names before `.git`; null if it does not end so. */
@@ -56,7 +64,7 @@ export function slugOf(context: Context<AppEnv>): string | null {
 }
 
 /**
- * Finds who sends a request.
+ * Finds who sends a request, and lets that be proved once more.
  *
  * @throws Unauthorized if its credential is none
  */
@@ -65,12 +73,16 @@ export async function identify(
   { hosting, identity }: Pick<GitServices, "hosting" | "identity">,
   slug: string | null,
 ): Promise<Principal> {
+  const { endings } = identity;
   const credential = readAuthorization(context.req.header("authorization"));
   const projectId = slug === null ? null : hosting.projects.find(slug)?.project.id ?? null;
   const principal = credential === null
     ? GUEST
     : await identity.authenticateFor(projectId, credential, context.get("address"));
   context.set("principal", principal);
+  context.set("prove", async () => {
+    if (identity.endings !== endings) await identify(context, { hosting, identity }, slug);
+  });
   context.env.trust?.(principal);
   return principal;
 }

@@ -187,16 +187,12 @@ export function lfsRoutes(services: GitServices) {
       }))
     .openapi(putObject, (context) =>
       answered(async () => {
-        const access = await enter(context, services);
-        access.require("write");
+        const { project } = await enter(context, services, "write");
         const { raw } = context.req;
         const declared = raw.headers.get("content-length");
-        await lfs.put(access.project, {
+        await lfs.put(project, {
           oid: requireOid(context.req.valid("param").oid),
-          caller: {
-            ...callerOf(context),
-            confirm: async () => (await enter(context, services)).require("write"),
-          },
+          caller: callerOf(context),
           length: declared === null ? null : Number(declared),
           signal: raw.signal,
           receive: ({ maxBytes, check }) =>

@@ -122,15 +122,13 @@ export function gitRoutes(services: GitServices) {
           await identify(context, services, null);
           throw new NotFound(gitAddress(context, services));
         }
-        const access = await enter(context, services);
-        const { project } = access;
+        const { project } = await enter(context, services, service === PUSH ? "write" : "read");
         if (service === undefined) {
           throw new NotFound(
             "This server speaks Git's smart protocol only: use git 1.6.6 or newer",
           );
         }
         if (service === PUSH) {
-          access.require("write");
           const { refs } = await hosting.git.refs(project);
           const body = joined(advertiseToPusher(refs, AGENT));
           return send(body, `application/x-${PUSH}-advertisement`);
@@ -170,8 +168,7 @@ export function gitRoutes(services: GitServices) {
       }) as never)
     .openapi(postPush, (context) =>
       answered(async () => {
-        const access = await enter(context, services);
-        access.require("write");
+        const access = await enter(context, services, "write");
         const { raw } = context.req;
         requireType(raw.headers, PUSH);
         const { folder } = hosting.repositories.files;

@@ -86,6 +86,11 @@ export class FreeSpace {
     if (this.isShort) throw new Unavailable(REFUSAL);
   }
 
+  /** Whether so many bytes leave as much free as new work needs. */
+  hasRoomFor(bytes: number): boolean {
+    return this.#leastFree() - bytes >= this.#options.least;
+  }
+
   /** The free bytes of the fullest disk that can be measured. */
   #leastFree(): number {
     return this.#options.folders.reduce((least, folder) => {

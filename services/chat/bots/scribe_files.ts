@@ -224,7 +224,7 @@ async function cutBeginning(path: string, head: string, offset: number): Promise
   const temporary = `${path}.new`;
   using from = await Deno.open(path);
   await from.seek(offset, Deno.SeekMode.Start);
-  const to = await Deno.open(temporary, { write: true, create: true, truncate: true, mode: 0o600 });
+  using to = await Deno.open(temporary, { write: true, create: true, truncate: true, mode: 0o600 });
   await to.write(new TextEncoder().encode(head));
   await from.readable.pipeTo(to.writable);
   await Deno.rename(temporary, path);

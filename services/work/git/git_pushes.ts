@@ -59,7 +59,7 @@ export interface GitPushesOptions extends PushesOptions {
   readonly workspaces: Workspaces;
   readonly reviews: Pick<Reviews, "store" | "opening">;
   readonly landing: Pick<LandingQueue, "land">;
-  readonly space: Pick<FreeSpace, "require" | "refusal">;
+  readonly space: Pick<FreeSpace, "require" | "refusal" | "hasRoomFor">;
 }
 
 /** A push that arrives. */
@@ -130,16 +130,18 @@ export class GitPushes {
     const head = await readHead(upload);
     call.onHead?.(head);
     if (head.commands.length === 0) return { head, failure: null, refs: [], notices: [] };
+    const received = { access, call, upload, head, isBeingStored: false };
     try {
-      return await this.#receive({ access, call, upload, head });
+      return await this.#receive(received);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      return failed(head, error);
+      return failed(head, error, received.isBeingStored && error instanceof Unavailable);
     }
   }
 
-  async #receive({ access, call, upload, head }: Received): Promise<PushOutcome> {
-    const { repositories, git } = this.#options;
+  async #receive(received: Received): Promise<PushOutcome> {
+    const { access, call, upload, head } = received;
+    const { repositories, git, space } = this.#options;
     const tips = head.commands.flatMap(({ to }) => to ?? []);
     let unpacked: UnpackedPush | null = null;
     if (tips.length > 0) {
@@ -158,6 +160,7 @@ export class GitPushes {
     const turns = {
       folder: join(upload.path, ".."),
       signal: call.signal,
+      space,
       read: <T>(work: (repository: PooledRepository) => Promise<T>) =>
         repositories.read(access.project, work),
     };
@@ -171,8 +174,7 @@ export class GitPushes {
         refs: new Map(refs.map(({ ref, object }) => [ref, object])),
         bases: unpacked?.bases ?? {},
       });
-      const { address } = caller;
-      return await this.#store(turn, { head, targets, unpacked, address, store });
+      return await this.#store(turn, { received, targets, unpacked, store });
     };
     const report = await storeInTurns(
       turns,
@@ -250,15 +252,15 @@ export class GitPushes {
 
   async #store(
     { repository, rules, mark, intend }: PushTurn,
-    { head: { isAtomic }, targets, unpacked, address, store }: {
-      readonly head: PushHead;
+    { received, targets, unpacked, store }: {
+      readonly received: Received;
       readonly targets: readonly Target[];
       /** Null for a push without objects. */
       readonly unpacked: UnpackedPush | null;
-      readonly address: string | null;
       readonly store: StorePush;
     },
   ): Promise<GitPushReport> {
+    const { call: { caller: { address } }, head: { isAtomic } } = received;
     const accepted = targets.filter((target) => target.refusal === null);
     if (accepted.length === 0 || (isAtomic && accepted.length < targets.length)) return NOTHING;
     if (rules.standstill !== undefined) throw new Unavailable(rules.standstill);
@@ -281,6 +283,7 @@ export class GitPushes {
       isLong: unpacked?.isLong === true || push.refs.length > MAX_SHORT_REFS,
       intend: async () => {
         for (const { intended } of accepted) if (intended !== null) await intend(intended);
+        received.isBeingStored = true;
       },
     });
   }
@@ -343,6 +346,8 @@ interface Received {
   readonly call: GitPushCall;
   readonly upload: Upload;
   readonly head: PushHead;
+  /** Whether some of it may be stored already. */
+  isBeingStored: boolean;
 }
 
 /** @throws TooSlow if so many bytes have taken too many milliseconds */
@@ -352,9 +357,14 @@ function requireSpeed(bytes: number, milliseconds: number): void {
   throw new TooSlow("The push did not arrive in time");
 }
 
-/** What a push is answered of which nothing is stored: `git` shows the sentence, but no status of HTTP. */
-function failed(head: PushHead, { message }: ServiceError): PushOutcome {
-  const refs = head.commands.map(({ ref }) => ({ ref, refusal: "nothing was stored" }));
+/**
+ * What a push is answered that failed: `git` shows the sentence, but no status of HTTP.
+ *
+ * @param isUnknown whether nobody knows if it is stored
+ */
+function failed(head: PushHead, { message }: ServiceError, isUnknown = false): PushOutcome {
+  const refusal = isUnknown ? "it may be stored: push again to know" : "nothing was stored";
+  const refs = head.commands.map(({ ref }) => ({ ref, refusal }));
   return { head, failure: message, refs, notices: [message] };
 }
 

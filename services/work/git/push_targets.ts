@@ -4,7 +4,7 @@ import type { PushedRef } from "../../engines/fossil/mod.ts";
 import { Conflict, ServiceError } from "../../kernel/errors.ts";
 import type { Intended } from "../projects/mod.ts";
 import type { PushTurn } from "../sync/mod.ts";
-import { branchOf, type WorkRequest, type Workspaces } from "../workspaces/mod.ts";
+import { branchOf, lineOf, type WorkRequest, type Workspaces } from "../workspaces/mod.ts";
 import type { PushOptions } from "./push_options.ts";
 
 const HEADS = "refs/heads/";
@@ -163,9 +163,9 @@ async function topicFor(
   if (continued !== undefined) return continued.name;
   const ofTicket = own.find(({ ticket }) => ticket !== null && ticket === options.ticket);
   if (ofTicket !== undefined) {
-    const { name, startedAs } = ofTicket;
+    const { name } = ofTicket;
     const branch = branchOf(ofTicket);
-    if (await turn.repository.branchTip(branch) === startedAs) return name;
+    if ((await lineOf(turn.repository, ofTicket)).commitsMade === 0) return name;
     throw new Conflict(
       `${branch} has work for this ticket that these commits do not build on: fetch it, and ` +
         `rebase onto it; or push to refs/for/BRANCH/${name} to replace it`,

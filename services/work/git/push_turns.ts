@@ -6,7 +6,9 @@ import type {
   PooledRepository,
   RehearsedPush,
 } from "../../engines/fossil/mod.ts";
+import { companionPath } from "../../engines/fossil/front/mod.ts";
 import { Unavailable } from "../../kernel/errors.ts";
+import type { FreeSpace } from "../../kernel/files.ts";
 
 /** How often a long push is rehearsed before nobody else may write meanwhile. */
 const MAX_REHEARSALS = 3;
@@ -34,20 +36,22 @@ export interface PushTurnsOptions {
   /** Where copies of the repository are made. */
   readonly folder: string;
   readonly signal: AbortSignal;
+  readonly space: Pick<FreeSpace, "hasRoomFor">;
   /** Runs work outside of the project's turn. */
   readonly read: <T>(work: (repository: PooledRepository) => Promise<T>) => Promise<T>;
 }
 
 /**
  * Stores a push. A long one takes several turns of its project: between them it is rehearsed, and stored
- * if nothing that it depends on has changed until the next one.
+ * if nothing that it depends on has changed until the next one. Where the disk has no room for the copy,
+ * it takes one turn, and others wait.
  *
  * @param takeTurn waits for the project's turn, and says again what is to be stored
  * @returns what the last turn returned
  * @throws Unavailable if other programs write to the repository again and again
  */
 export async function storeInTurns<Result>(
-  { folder, signal, read }: PushTurnsOptions,
+  { folder, signal, space, read }: PushTurnsOptions,
   takeTurn: (store: StorePush) => Promise<Result>,
 ): Promise<Result> {
   let rehearsed: { readonly push: string; readonly result: RehearsedPush } | null = null;
@@ -62,7 +66,8 @@ export async function storeInTurns<Result>(
     let wanted: GitPush | null = null;
     const result = await takeTurn(async (repository, { push: sent, mark, isLong, intend }) => {
       const push = { ...sent, mark };
-      if (!isLong) {
+      const hasRoom = async () => space.hasRoomFor(await copiedBytes(repository.path));
+      if (!isLong || (rehearsed === null && !await hasRoom())) {
         await intend();
         return await repository.receivePush(push);
       }
@@ -82,6 +87,13 @@ export async function storeInTurns<Result>(
     const push: GitPush = wanted;
     rehearsed = await read((repository) => rehearse(repository, push));
   }
+}
+
+/** Bytes of the copy that a rehearsal makes. */
+async function copiedBytes(path: string): Promise<number> {
+  const files = [path, companionPath(path)].flatMap((file) => [file, `${file}-wal`]);
+  const sizes = files.map((file) => Deno.stat(file).then(({ size }) => size, () => 0));
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
 /** What makes a push the same as another one, at another time. */

@@ -8,6 +8,7 @@ import type {
 } from "../../engines/fossil/mod.ts";
 import { type Origin, SYSTEM } from "../../engines/events/mod.ts";
 import { isRefName } from "../../engines/git/mod.ts";
+import type { FreeSpace } from "../../kernel/files.ts";
 import type { Caller } from "../../people/identity/mod.ts";
 import { type GitDoor, storeInTurns } from "../git/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
@@ -85,6 +86,7 @@ export interface GitPull {
   readonly workspaces: Pick<Workspaces, "activeBranches">;
   readonly git: Pick<GitDoor, "refs">;
   readonly upstream: GitUpstream;
+  readonly space: Pick<FreeSpace, "hasRoomFor">;
   /** The references that the mirror owns: those that it made, as it left them. */
   readonly owned: readonly MirroredRef[];
   /** Unix milliseconds. */
@@ -118,7 +120,7 @@ export interface Pulled {
  * @throws RemoteError; ServiceError in place of the engine's errors
  */
 export async function pullFromGit(project: Project, pull: GitPull): Promise<Pulled> {
-  const { repositories, upstream, git, now, signal } = pull;
+  const { repositories, upstream, git, space, now, signal } = pull;
   const { refs } = upstream.refs;
   requireNames(refs);
   if (refs.length === 0 && pull.owned.length === 0) return { owned: [], lost: [], left: [] };
@@ -156,7 +158,7 @@ export async function pullFromGit(project: Project, pull: GitPull): Promise<Pull
     const read = <T>(work: (repository: PooledRepository) => Promise<T>) =>
       repositories.read(project, work);
     return await storeInTurns(
-      { folder, signal, read },
+      { folder, signal, space, read },
       (store) =>
         repositories.receive(
           project,

@@ -27,7 +27,7 @@ export interface RunOptions {
   readonly workspaces: Pick<Workspaces, "activeBranches">;
   readonly git: Pick<GitDoor, "refs">;
   /** Says when the disk has no room for what a run fetches, or writes on its way. */
-  readonly space: Pick<FreeSpace, "require">;
+  readonly space: Pick<FreeSpace, "require" | "hasRoomFor">;
   readonly key: SealingKey;
   readonly scheduler: Scheduler;
   /** The folder of what stays between two runs. */
@@ -100,6 +100,7 @@ export async function pullGit(
     workspaces,
     git,
     upstream,
+    space,
     owned,
     now,
     signal,

@@ -1,5 +1,5 @@
 /** Workspaces: branches on which agents work, without a checkout. */
-export { requireTarget } from "./lines.ts";
+export { lineOf, requireTarget } from "./lines.ts";
 export { OverlapWatch } from "./overlaps.ts";
 export {
   branchOf,

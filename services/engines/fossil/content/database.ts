@@ -29,7 +29,7 @@ export interface Column {
 }
 
 /** One connection to a repository file. Caches prepared statements, and columns of tables. */
-export class Database {
+export class Database implements Disposable {
   readonly #connection: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #columns = new Map<string, readonly Column[]>();
@@ -212,6 +212,10 @@ export class Database {
   close(): void {
     this.#statements.clear();
     this.#connection.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
   }
 }
 

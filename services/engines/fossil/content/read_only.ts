@@ -71,9 +71,14 @@ function openCopy(path: string): Database {
     const copy = join(folder, "copy");
     copyUnchanged(path, copy);
     const db = new Database(copy);
-    db.useRollbackJournal();
-    db.refuseWrites();
-    return db;
+    try {
+      db.useRollbackJournal();
+      db.refuseWrites();
+      return db;
+    } catch (error) {
+      db.close();
+      throw error;
+    }
   } finally {
     Deno.removeSync(folder, { recursive: true });
   }

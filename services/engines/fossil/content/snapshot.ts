@@ -6,6 +6,8 @@ import { FossilError } from "../error.ts";
 const ATTEMPTS = 100;
 /** Bytes at the beginning of a log, which are others once it begins anew. */
 const LOG_HEAD = 32;
+/** Bytes that are copied at a time. */
+const STEP = 1024 * 1024;
 
 /**
  * Copies a database with its write-ahead log, as it is at some moment, while others read and write it.
@@ -20,22 +22,31 @@ const LOG_HEAD = 32;
  * @throws {FossilError} `unavailable` if other programs prevent it
  */
 export function copySnapshot(source: string, target: string): void {
-  const db = new Database(source);
-  try {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      db.exec("BEGIN");
-      db.value("SELECT count(*) FROM sqlite_schema");
-      const head = logHead(source);
-      Deno.copyFileSync(source, target);
-      if (head !== "") Deno.copyFileSync(`${source}-wal`, `${target}-wal`);
-      const isSame = logHead(source) === head;
-      db.rollBack();
-      if (isSame) return;
-    }
-  } finally {
-    db.close();
+  // Closed after the connection: its locks would go with the file.
+  using file = Deno.openSync(source);
+  using db = new Database(source);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    db.exec("BEGIN");
+    db.value("SELECT count(*) FROM sqlite_schema");
+    const head = logHead(source);
+    copyFrom(file, target);
+    if (head !== "") Deno.copyFileSync(`${source}-wal`, `${target}-wal`);
+    const isSame = logHead(source) === head;
+    db.rollBack();
+    if (isSame) return;
   }
   throw new FossilError("unavailable", `"${source}" is in use: it cannot be copied`);
+}
+
+function copyFrom(file: Deno.FsFile, target: string): void {
+  using copy = Deno.openSync(target, { write: true, create: true, truncate: true });
+  file.seekSync(0, Deno.SeekMode.Start);
+  const buffer = new Uint8Array(STEP);
+  for (let count = file.readSync(buffer); count !== null; count = file.readSync(buffer)) {
+    for (let written = 0; written < count;) {
+      written += copy.writeSync(buffer.subarray(written, count));
+    }
+  }
 }
 
 /** The beginning of a database's log; "" for none. */

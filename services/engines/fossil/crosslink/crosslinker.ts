@@ -37,6 +37,13 @@ export interface LinkChecks {
   readonly onTag?: TagObserver;
 }
 
+/** An artifact that waits for another one. */
+interface Waiting {
+  readonly rid: number;
+  /** Whether it can be read already, and only its baseline is missing. */
+  readonly isRead: boolean;
+}
+
 /**
  * Keeps the derived tables consistent with the artifacts, in any order of arrival. Works inside a
  * transaction: `link` for each artifact, then `finish` once.
@@ -107,24 +114,30 @@ export class Crosslinker {
    * Artifacts that wait for content: delta manifests whose baseline it is, and deltas of it. Call
    * this before the content is linked, because linking may make older artifacts deltas of it.
    */
-  waitingFor(rid: number): number[] {
+  waitingFor(rid: number): readonly Waiting[] {
     const { db, store } = this.#ctx;
+    const deltas = new Set(store.dependents(rid));
     const orphans = db.rows<{ rid: number }>("SELECT rid FROM orphan WHERE baseline=?", rid);
-    return [...orphans.map((row) => row.rid), ...store.dependents(rid)];
+    return [
+      ...orphans.filter((row) => !deltas.has(row.rid)).map((row) => ({ ...row, isRead: true })),
+      ...[...deltas].map((rid) => ({ rid, isRead: false })),
+    ];
   }
 
-  /** Checks and links artifacts whose content is now available, and those that wait for them. */
-  linkArrived(rids: readonly number[]): void {
+  /** Checks and links artifacts that are complete now, and those that wait for them. */
+  linkArrived(waiting: readonly Waiting[]): void {
     const { db, store, unjudged } = this.#ctx;
-    const queue = [...rids];
-    for (let rid = queue.pop(); rid !== undefined; rid = queue.pop()) {
+    const queue = [...waiting];
+    for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+      const { rid, isRead } = next;
       if (!store.checkArrival(rid)) continue;
       db.run("DELETE FROM orphan WHERE rid=?", rid);
       if (unjudged.take(rid) && this.#ctx.artifact(rid) !== null) {
         this.#ctx.forget(rid);
         continue;
       }
-      queue.push(...this.waitingFor(rid));
+      // Its deltas were linked when it was read first; what linking has made deltas of it is not new.
+      if (!isRead) queue.push(...this.waitingFor(rid));
       this.link(rid, store.require(rid));
       store.exposeNothing(rid);
     }

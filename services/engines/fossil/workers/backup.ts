@@ -47,9 +47,8 @@ function copyWhole(source: string, target: string): void {
 
 function copyFile(source: string, target: string): void {
   Deno.copyFileSync(source, target);
-  const file = Deno.openSync(target, { read: true, write: true });
+  using file = Deno.openSync(target, { read: true, write: true });
   file.syncSync();
-  file.close();
 }
 
 function exists(path: string): boolean {

@@ -126,7 +126,10 @@ export type OperationName = ReadName | WriteName | "writeTogether" | WholeName;
 /** {@link READ_NAMES}, to look one up. */
 export const READS: ReadonlySet<string> = new Set(READ_NAMES);
 
-/** What can be made once more, though nobody knows how far it came: it only reads, or fills a cache. */
+/**
+ * What can be made once more, though nobody knows how far it came: it only reads, fills a file of its own,
+ * or finds that it is done.
+ */
 export const REPEATABLE: ReadonlySet<string> = new Set<OperationName>([
   ...READ_NAMES,
   "updateIndex",
@@ -138,6 +141,9 @@ export const REPEATABLE: ReadonlySet<string> = new Set<OperationName>([
   "nameOfFile",
   "archive",
   "exportGit",
+  "unpackPush",
+  "unpackShortPush",
+  "storeRehearsed",
   "verify",
 ]);
 

@@ -197,8 +197,14 @@ function resultOf(outcome: Outcome): unknown {
 /** What the end of a worker means for the job that it ran. */
 function lossOf(request: JobRequest, reason: string): string {
   const ended = `The worker of the repository has ended: ${reason}`;
-  if (mayRepeat(request)) return ended;
+  if (!mayHaveChanged(request)) return ended;
   return `${ended}. The change may have been made: look before you repeat it`;
+}
+
+/** Whether a job may have changed a repository. The copy of a rehearsal is its own. */
+function mayHaveChanged(request: JobRequest): boolean {
+  return !mayRepeat(request) &&
+    !(request.kind === "run" && request.operation === "rehearsePush");
 }
 
 function mayRepeat(request: JobRequest): boolean {

@@ -1,5 +1,6 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
+import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import {
   Cancelled,
@@ -67,10 +68,13 @@ class RepositoryWorker {
       case "backup":
         this.#close(request.path);
         return backUp(request.path, request.target);
-      case "snapshot":
+      case "snapshot": {
         this.#close(request.path);
-        copySnapshot(request.path, request.target);
-        return copySnapshot(companionPath(request.path), companionPath(request.target));
+        const [companion, target] = [request.path, request.target].map(companionPath);
+        // It comes first: it can catch up with the repository, but not fall back to it.
+        if (existsSync(companion!)) copySnapshot(companion!, target!);
+        return copySnapshot(request.path, request.target);
+      }
       case "close":
         return this.#close(request.path);
       case "openFewer":

@@ -6,6 +6,7 @@ import {
   createDelta,
   encodeUtf8,
   formatArtifact,
+  md5,
   Repository,
   sha1,
   sha3,
@@ -230,6 +231,45 @@ Deno.test("an inspector sees what a delta hid until its source came, and can ref
   assert.throws(refuse, /not you/);
   assert.deepEqual(seen, [`control ${sha3(control)}`]);
   assert.deepEqual(dumpTables(scratch.path("new.fossil")), before);
+});
+
+Deno.test("what waits for a source and a baseline is linked once when each comes", () => {
+  using scratch = new Scratch();
+  using repository = create(scratch);
+  const parent = repository.db.value<string>("SELECT uuid FROM blob WHERE rid=1")!;
+  const manifest = (number: number, baseline: string | null) =>
+    formatArtifact({
+      kind: "manifest",
+      baseline,
+      comment: `number ${number}`,
+      date: DATE + number,
+      files: [],
+      mimetype: null,
+      parents: [parent],
+      cherrypicks: [],
+      checksum: md5(""),
+      tags: [],
+      user: "a",
+    });
+  const base = manifest(1, null);
+  const [first, second] = [manifest(2, sha3(base)), manifest(3, sha3(base))];
+  const tags = [{ sign: "+", name: "sym-x", target: parent, value: null }] as const;
+  const control = formatArtifact({ kind: "control", date: DATE, tags, user: "a" });
+  const seen = new Map<string, number>();
+  const count = (hash: string) => seen.set(hash, 1 + (seen.get(hash) ?? 0));
+  const deltaOf = (content: Uint8Array, source: Uint8Array) =>
+    repository.receive(createDelta(source, content), {
+      hash: sha3(content),
+      deltaSource: sha3(source),
+    });
+  repository.write(ALICE, () => {
+    deltaOf(control, first);
+    deltaOf(first, second);
+    repository.receive(second);
+    repository.receive(base);
+  }, { inspect: (_, hash) => count(hash) });
+  const counts = [base, first, second, control].map((content) => seen.get(sha3(content)));
+  assert.deepEqual(counts, [1, 2, 2, 1]);
 });
 
 Deno.test("corrupt data causes an error, never a wrong answer", () => {

@@ -155,6 +155,9 @@ async function requireNobodyWaits(options: PoolOptions | ((folder: string) => Po
     assert.equal((await repository.timeline({})).total, 201);
     const { artifacts } = await repository.received({ after });
     assert.equal(artifacts.at(-1)?.mark, "a push");
+    // After the end of a worker it is made once more.
+    assert.equal(await repository.storeRehearsed({ ...rehearsed, mark: "a push" }), true);
+    assert.equal((await repository.timeline({})).total, 201);
     await ticket(repository, "afterwards");
     assert.equal((await repository.ticket(uuid)).title, "meanwhile");
     assert.deepEqual((await repository.verify()).damages, []);
@@ -186,6 +189,19 @@ Deno.test("a long push is made again if check-ins, tags or settings came meanwhi
     assert.equal(await repository.storeRehearsed({ ...again, mark: null }), false);
     await repository.close();
     assertRebuilds(repository.path);
+  });
+});
+
+Deno.test("a long push brings along what the objects of Git do not have yet", async () => {
+  await withPool({ workers: 1 }, async (_, repository) => {
+    await commit(repository, "b", new TextEncoder().encode("b\n"));
+    const { push } = await unpack(repository, 100);
+    const checkin = (await repository.resolveCheckin("trunk")).uuid;
+    await repository.tagCheckin({ user: "alice", date: DATE + 90_000_000, name: "v1", checkin });
+    const rehearsed = await rehearse(repository, push);
+    assert.equal(await repository.storeRehearsed({ ...rehearsed, mark: null }), true);
+    const refs = (await repository.gitRefs())?.refs.map(({ ref }) => ref);
+    assert.deepEqual(refs, [REF, "refs/heads/trunk", "refs/tags/v1"]);
   });
 });
 

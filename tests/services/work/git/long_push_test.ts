@@ -86,3 +86,66 @@ gitTest(
     assert.equal(isRehearsing(test), false);
   },
 );
+
+gitTest("a long push waits for no room on the disk, and is stored without a copy", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const clone = await test.clone();
+  await addCommits(clone, test.client);
+  Object.defineProperty(test.api.services.space, "hasRoomFor", {
+    value: (bytes: number) => bytes < 4096,
+  });
+  const folder = test.api.services.hosting.repositories.files.folder;
+  const made: string[] = [];
+  const watcher = Deno.watchFs(folder);
+  const watching = (async () => {
+    for await (const { paths } of watcher) made.push(...paths);
+  })();
+  const push = await clone.run("push", "origin", "long");
+  watcher.close();
+  await watching;
+  assert.equal(push.code, 0, push.stderr);
+  assert.deepEqual(made.filter((path) => path.includes("rehearsal")), []);
+  await requireSame(test, clone, "refs/heads");
+});
+
+/** What is done to a pusher while a long push is being rehearsed, and how it is refused. */
+const LOSSES: Readonly<
+  Record<string, { readonly lose: (test: GitTest) => Promise<unknown>; readonly refusal: RegExp }>
+> = {
+  "a role": {
+    lose: ({ api }) => api.answer("PUT /v1/projects/demo/members/caller", { role: "read" }),
+    refusal: /Only members with the role write/,
+  },
+  "a credential": {
+    lose: async ({ api }) => {
+      const tokens = await api.answer("GET /v1/tokens?owner=caller") as { id: string }[];
+      for (const { id } of tokens) await api.send({ request: `DELETE /v1/tokens/${id}` });
+    },
+    refusal: /login failed/,
+  },
+  "an open branch": {
+    lose: (test) =>
+      test.answer("PUT /api/protection", { body: [{ pattern: "long", push: "admin" }] }),
+    refusal: /remote rejected.*long/,
+  },
+  "an active project": {
+    lose: ({ api }) => api.answer("PATCH /v1/projects/demo", { archived: true }),
+    refusal: /archived|not authorized to write/,
+  },
+  "the right to go on": {
+    lose: ({ api }) => api.answer("POST /v1/halt", { agents: ["caller"] }),
+    refusal: /halted/,
+  },
+};
+
+for (const [what, { lose, refusal }] of Object.entries(LOSSES)) {
+  gitTest(`a long push of a pusher who loses ${what} meanwhile is refused`, async (test) => {
+    const { pushing } = await pushLong(test, "long");
+    await lose(test);
+    const push = await pushing;
+    assert.notEqual(push.code, 0);
+    assert.match(push.stderr, refusal, push.stderr);
+    const { total } = await test.answer("GET /api/timeline");
+    assert.equal(total, 2);
+  });
+}

@@ -116,10 +116,11 @@ gitTest(
     const asked = ["push", "-o", `ticket=${ticket}`, "origin", "HEAD:refs/for/trunk"];
     await commit(one, { "b.txt": "1\n" }, "Add b");
     await one.git(...asked);
+    await commit(other, { "c.txt": "1\n" }, "Add c");
+    assert.equal((await other.run(...asked)).code, 1);
     await commit(one, { "b.txt": "2\n" }, "Change b");
     const next = await one.run(...asked);
     assert.equal(next.code, 0, next.stderr);
-    await commit(other, { "c.txt": "1\n" }, "Add c");
     const stale = await other.run(...asked);
     assert.equal(stale.code, 1);
     const [, named] = /push to (refs\/for\/BRANCH\/\S+) to replace it/.exec(stale.stderr) ?? [];

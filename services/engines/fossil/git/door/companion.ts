@@ -240,6 +240,7 @@ function isCurrentVersion(db: Database): boolean {
     return version === undefined || version === COMPANION_VERSION;
   } catch (error) {
     if (isDamage(error)) return false;
+    db.close();
     throw error;
   }
 }

@@ -54,9 +54,14 @@ export class FileDraft implements Draft {
   /** Makes a draft, which must not be there. One transaction fills it. */
   static create(path: string): FileDraft {
     const db = new Database(path);
-    db.useNoLog();
-    db.exec(`${SCHEMA} BEGIN`);
-    return new FileDraft(db);
+    try {
+      db.useNoLog();
+      db.exec(`${SCHEMA} BEGIN`);
+      return new FileDraft(db);
+    } catch (error) {
+      db.close();
+      throw error;
+    }
   }
 
   static open(path: string): FileDraft {

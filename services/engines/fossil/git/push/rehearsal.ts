@@ -12,13 +12,15 @@ import {
 } from "../../content/mod.ts";
 import { packBlob } from "../../codec/mod.ts";
 import { companionPath, type GitCompanion } from "../door/mod.ts";
+import { FileDraft } from "./draft.ts";
 import { type GitPush, type GitPushReport, receivePush } from "./receive.ts";
 
 /**
  * Numbers that others can use meanwhile. The new rows of a push come behind them, so that they keep
- * their numbers.
+ * their numbers. Each object takes time: so there are some more for each, and no array that is indexed
+ * by numbers gets much longer than it has rows.
  */
-const GAP = 1000;
+const GAP = { least: 100, most: 1000 } as const;
 
 /** What check-ins and their tags change. */
 const TABLES: readonly NotedTable[] = [
@@ -88,10 +90,11 @@ export function rehearsePush(
   companion.update();
   const { db: objects, reader: { repository: { db } } } = companion;
   const last = lastNumbers(db, TABLES);
+  const gap = Math.min(GAP.most, GAP.least + sizeOf(push));
   for (const [name, insert] of Object.entries(KEEPERS)) {
     const names = name === "rcvfrom" ? [] : [KEEPER];
     const contents = name === "blob" ? [packBlob(new Uint8Array(0))] : [];
-    db.run(insert, last[name]! + GAP, ...names, ...contents);
+    db.run(insert, last[name]! + gap, ...names, ...contents);
   }
   const ground: Ground = {
     state: stateOf(db),
@@ -105,6 +108,13 @@ export function rehearsePush(
   noteChanges(db, TABLES, ground.first);
   noteChanges(objects, OBJECT_TABLES, ground.firstObjects);
   return receivePush(companion, push, progress);
+}
+
+/** The objects that a push brings. */
+function sizeOf({ draft, refs }: GitPush): number {
+  if (typeof draft !== "string") return refs.length;
+  using opened = FileDraft.open(draft);
+  return opened.size;
 }
 
 /** The last number of each table that numbers its own rows. */
@@ -128,7 +138,7 @@ export interface RehearsedPush {
 
 /**
  * Stores what a push has changed in a copy, unless anything came meanwhile on which a push can depend:
- * check-ins, tags, settings, what was missing.
+ * check-ins, tags, settings, what was missing. With a mark it can be called again.
  *
  * @param mark as in {@linkcode GitPush}: that of the rehearsal does not count
  * @returns whether it is stored
@@ -137,9 +147,13 @@ export function storeRehearsed(
   companion: GitCompanion,
   { copy, report: { receipt }, mark }: RehearsedPush & { readonly mark: string | null },
 ): boolean {
-  const [from, fromObjects] = [copy, companionPath(copy)]
-    .map((path) => new Database(path, { readOnly: true })) as [Database, Database];
+  using from = new Database(copy, { readOnly: true });
+  using fromObjects = new Database(companionPath(copy), { readOnly: true });
   const { repository } = companion.reader;
+  // What it lacks is not in the changes of the copy, whose companion was current.
+  companion.update();
+  const isStored = "SELECT 1 FROM rcvfrom WHERE rcvid=? AND nonce=?";
+  if (mark !== null && repository.db.exists(isStored, receipt, mark)) return true;
   try {
     const ground: Ground = JSON.parse(from.value<string>("SELECT value FROM fx_ground")!);
     companion.writeRows((objects) => {
@@ -161,9 +175,6 @@ export function storeRehearsed(
   } catch (error) {
     if (error instanceof Outdated) return false;
     throw error;
-  } finally {
-    from.close();
-    fromObjects.close();
   }
 }
 
