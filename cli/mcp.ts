@@ -9,7 +9,10 @@ export const MCP: Group = {
     {
       name: "serve",
       summary: 'answer a client on standard input and output; "muster mcp" alone does this',
-      options: [URL_OPTION],
+      options: [URL_OPTION, {
+        flags: "--tools <sets>",
+        summary: "list only these sets of tools, such as work or code,review (default: all)",
+      }],
       notes: [
         "Without a server, the services of the data folder run in this process and listen nowhere. " +
         "No server can start with this folder meanwhile.",
@@ -19,6 +22,7 @@ export const MCP: Group = {
       examples: [
         { line: "mcp", purpose: "For a client's configuration: the server of this data folder" },
         { line: "mcp --url https://muster.example", purpose: "A server elsewhere" },
+        { line: "mcp --tools work", purpose: "A third of the tools' tokens in every request" },
       ],
       run: lazy(async () => (await import("./mcp_serve.ts")).serveMcp),
     },

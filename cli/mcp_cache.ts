@@ -16,7 +16,7 @@ const MAX_FILES = 64;
 
 /** Who calls which server. */
 interface Caller {
-  /** The URL of the server's tools, or the path of its data folder. */
+  /** The URL of the server's tools, or the path of its data folder; then the sets that are listed. */
   readonly server: string;
   readonly token: string;
 }

@@ -1,4 +1,4 @@
-import { type OutgoingMessage, serveStdio } from "../mcp/stdio/mod.ts";
+import { type OutgoingMessage, selectTools, serveStdio } from "../mcp/stdio/mod.ts";
 import { resolve } from "node:path";
 import type { Config } from "../services/operation/config/mod.ts";
 import { readToken } from "./client.ts";
@@ -10,16 +10,22 @@ import { CommandFailed, printError } from "./output.ts";
 import { endSignals } from "./platform.ts";
 import { readClientSettings } from "./settings.ts";
 
+/** What the person gives beside the global options. */
+interface McpOptions extends CommandOptions {
+  readonly tools?: string;
+}
+
 /**
  * `muster mcp`: answers an MCP client on standard input and output. Messages go to a running server;
  * if no process holds the data folder, its services run in this one. Returns when the input ends.
  */
-export async function serveMcp(options: CommandOptions): Promise<void> {
+export async function serveMcp(options: McpOptions): Promise<void> {
   const config = await readClientSettings(options);
   const url = serverOf(options);
+  const tools = toolsOf(options);
   await using delivery = await openDelivery(url, config);
   await using memory = await AnswerCache.open({
-    server: url ?? resolve(config.data_dir),
+    server: [url ?? resolve(config.data_dir), ...tools === undefined ? [] : [tools]].join(" "),
     token: await readToken(config.data_dir),
   });
   const ended = untilSignal();
@@ -28,6 +34,7 @@ export async function serveMcp(options: CommandOptions): Promise<void> {
     write: writeLine,
     deliver: (message) => delivery.deliver(message),
     memory,
+    tools,
     warn: printError,
   });
   await Promise.race([served, ended]);
@@ -47,6 +54,13 @@ function serverOf(options: CommandOptions): string | null {
   const mcpUrl = mcpUrlOf(url);
   if (mcpUrl === null) throw new CommandFailed(`"${url}" is not a URL`, 2);
   return mcpUrl;
+}
+
+/** The sets of tools that the client lists. */
+function toolsOf({ tools }: McpOptions): string | undefined {
+  const refusal = tools === undefined ? null : selectTools(tools);
+  if (typeof refusal === "string") throw new CommandFailed(refusal, 2);
+  return tools;
 }
 
 async function openDelivery(url: string | null, config: Config): Promise<Delivery> {

@@ -193,6 +193,10 @@ const SECTIONS: readonly { readonly title: string; readonly entries: readonly En
         load: async () => (await import("./project.ts")).PROJECT,
       },
       {
+        name: "ticket",
+        summary: "tickets of a project: list, show, create, edit",
+      },
+      {
         name: "pull",
         summary: "put the files of a project into a folder without Git, or bring it up to date",
         load: async () => (await import("./folder/pull.ts")).PULL,

@@ -156,6 +156,11 @@ function leftOf(answer: unknown, shown: number, input: Fields): number {
 
 /** Formats of a template's fields. */
 const FORMATS: Readonly<Record<string, (value: unknown) => string>> = {
+  /** Tickets, by their numbers if they have any. */
+  tickets: (value) =>
+    (Array.isArray(value) ? value : []).map(({ number, uuid }) =>
+      number === null ? String(uuid).slice(0, 10) : `#${number}`
+    ).join(", "),
   /** A number of items, if there are any. */
   count: (value) => Array.isArray(value) && value.length > 0 ? String(value.length) : "",
   commas: (value) => Array.isArray(value) ? value.join(", ") : String(value),

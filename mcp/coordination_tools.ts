@@ -14,7 +14,7 @@ const status = tool({
   name: "get_status",
   description:
     "Returns the state of the service and how many agents are registered, in total and " +
-    "active, that is, not revoked. Use it to check the connection.",
+    "active (not revoked). It checks the connection.",
   does: summarizeStatus,
   input: {},
   output: {
@@ -33,7 +33,7 @@ const status = tool({
 const channels = tool({
   name: "list_channels",
   description: "Lists the channels that you may know of, with the number of members and the " +
-    "topic. Use it to find out where to read (get_history) or speak (post, send_message).",
+    "topic.",
   does: describeChannels,
   input: {
     offset: z.int().min(0).default(0).describe("How many channels to skip, to read on"),

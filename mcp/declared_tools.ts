@@ -33,7 +33,7 @@ function declaredTool(operation: AnyOperation, mcp: ToolDeclaration): Tool {
     name,
     description,
     does: operation,
-    input: { ...shape, ...list === undefined ? {} : partShape(list.limit, list.noun) },
+    input: { ...shape, ...list === undefined ? {} : partShape(list.limit) },
     output: answerShape,
     isLong: true,
     ...hints === undefined ? {} : { hints },

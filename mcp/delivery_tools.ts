@@ -7,9 +7,9 @@ import { type Tool, tool } from "./tool.ts";
 
 const acknowledgeMessages = tool({
   name: "acknowledge_messages",
-  description: "Removes messages from your inbox that you are done with. Until then, every " +
-    "read_inbox returns them again, also after you or the server restart. Acknowledge a message " +
-    "once you have acted on it, not before.",
+  description: "Removes messages from your inbox that you are done with. Until then, read_inbox " +
+    "returns them again, also after a restart. Acknowledge a message once you have acted on " +
+    "it, not before.",
   does: inboxes.acknowledgeMessages,
   sees: ({ kind }, may) => may && kind === "agent",
   refusal: "Only agents have an inbox",

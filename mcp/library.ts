@@ -58,7 +58,7 @@ export class Library {
   respond(
     body: unknown,
     { url, method, headers }: Request,
-    context: Session["context"],
+    { context, selection }: Pick<Session, "context" | "selection">,
   ): Promise<Response> {
     if (isJSONRPCRequest(body) && body.method === "subscriptions/listen") {
       const message = "Nothing here can be subscribed to";
@@ -67,7 +67,7 @@ export class Library {
     const typed = new Headers(headers);
     typed.set("content-type", "application/json");
     const request = new Request(url, { method, headers: typed });
-    this.#sessions.set(request, { context, revision: STATELESS_REVISION });
+    this.#sessions.set(request, { context, revision: STATELESS_REVISION, selection });
     return this.#stateless.fetch(request, { parsedBody: body });
   }
 

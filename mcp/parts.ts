@@ -11,10 +11,10 @@ export function plainPath(path: string): string {
 }
 
 /** The arguments for a part of a list. */
-export function partShape(limit: number, noun: string) {
+export function partShape(limit: number) {
   return {
-    limit: z.int().min(1).max(MAX_LIMIT).default(limit).describe(`How many ${noun} at most`),
-    offset: z.int().min(0).default(0).describe(`How many ${noun} to skip`),
+    limit: z.int().min(1).max(MAX_LIMIT).default(limit),
+    offset: z.int().min(0).default(0),
   };
 }
 

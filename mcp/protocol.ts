@@ -14,6 +14,7 @@ import {
 import { SERVER_INFO } from "./server_info.ts";
 import type { Tool } from "./tool.ts";
 import type { ToolContext } from "./tool_call.ts";
+import { selectionOf } from "./tool_sets.ts";
 import { TOOLS_MARK } from "./tools_mark.ts";
 import { ELICITATION, takeReply } from "./user_forms.ts";
 import { withUser } from "./tool_call.ts";
@@ -116,6 +117,10 @@ export class Protocol {
     const message = Array.isArray(body) ? body.map(leniently) : leniently(body);
     const fault = faultOfParams(message);
     if (fault !== null) return rpcError(200, RPC_ERROR.invalidParams, fault, idOf(message));
+    const selection = selectionOf(request);
+    if (typeof selection === "string") {
+      return rpcError(400, RPC_ERROR.invalidRequest, selection, idOf(message));
+    }
     const named = request.headers.get(REVISION_HEADER)?.trim() ?? OLDEST_REVISION;
     const isKnown = INITIALIZED_REVISIONS.includes(named);
     if (!isKnown || !isPlain(message)) {
@@ -125,10 +130,10 @@ export class Protocol {
         return unknownRevision(named, message);
       }
       if (!opens && !await library.isLegacy(request, message)) {
-        return await library.respond(message, request, context);
+        return await library.respond(message, request, { context, selection });
       }
     }
-    const session = { context, recheck, revision: named };
+    const session = { context, recheck, revision: named, selection };
     if (Array.isArray(message)) return await this.#respondBatch(message, session);
     const answer = await this.#answer(message, session);
     if (answer instanceof KnownAnswer) return new Response(answer.text, { headers: JSON_TYPE });

@@ -22,16 +22,16 @@ const DEFAULT_LIMIT = 20;
 /** How long a call may wait for news, in seconds. */
 const MAX_WAIT_SECONDS = 60;
 
-const REFERENCE = "next_since of the last answer, or the id or the timestamp of a message";
+const REFERENCE = "next_since of the last answer, or the id or timestamp of a message";
 
 /** The arguments that select messages of a log with the given capacity. */
 function rangeShape(capacity: number) {
   return {
     limit: z.int().min(1).max(capacity).default(Math.min(DEFAULT_LIMIT, capacity))
       .describe("How many messages at most"),
-    since: z.string().optional().describe(`Only what came after this: ${REFERENCE}`),
+    since: z.string().optional().describe(`Only what came after ${REFERENCE}`),
     wait_seconds: z.int().min(0).max(MAX_WAIT_SECONDS).default(0)
-      .describe("How long to wait for a message if there is none yet, in seconds"),
+      .describe("How long to wait for a message if there is none"),
     ...maxCharsShape,
   };
 }
@@ -44,15 +44,16 @@ function rangeShape(capacity: number) {
 export function getHistory(bufferSize: number): Tool {
   return tool({
     name: "get_history",
-    description: "Reads messages of a channel, oldest first: the newest, or those after " +
-      '"since" or before "before". To follow a channel, call it again with "since" set to ' +
-      'next_since and "wait_seconds" to 60. For what others said to you, use read_inbox.',
+    description:
+      'Reads messages of a channel, oldest first: the newest, or those after "since" or ' +
+      'before "before". To follow it, call again with "since" set to next_since and ' +
+      '"wait_seconds" to 60.',
     does: readChannel,
     input: {
-      channel: z.string().describe("Name of the channel, such as #general"),
+      channel: z.string().describe("Such as #general"),
       ...rangeShape(bufferSize),
       before: z.string().optional()
-        .describe("Only what came before this, to go back: the id or the timestamp of a message"),
+        .describe("A message's id or timestamp: only what came before it"),
     },
     output: historyShape,
     advice: { notFound: "Look at list_channels for the channels that you may read" },
@@ -95,11 +96,11 @@ export function getHistory(bufferSize: number): Tool {
 /** `read_inbox` for agents. */
 export const readOwnInbox = tool({
   name: "read_inbox",
-  description: "Reads what others said to you, oldest first: messages to you alone, and messages " +
-    "in channels that name you, your type or everybody. This is how you get work and answers: " +
-    'call it again with "since" set to next_since and "wait_seconds" to 60. Reading removes ' +
-    "nothing. Answer a message to you alone with send_direct, and others with post or " +
-    "send_message in their channel.",
+  description:
+    "Reads what others said to you, oldest first: to you alone, or in channels where they " +
+    "name you, your type or everybody. This is how you get work and answers: call it again " +
+    'with "since" set to next_since and "wait_seconds" to 60. Reading removes nothing. ' +
+    "Answer a message to you alone with send_direct, others in their channel.",
   does: inboxes.readInbox,
   sees: ({ kind }, may) => may && kind === "agent",
   refusal: "Only agents have an inbox",

@@ -14,6 +14,7 @@ import type { ProjectResources } from "./resources.ts";
 import { OLDEST_REVISION, STRUCTURED_REVISION } from "./revisions.ts";
 import { type CallServices, callTool, type Tool } from "./tool.ts";
 import type { ToolContext } from "./tool_call.ts";
+import type { ToolSelection } from "./tool_sets.ts";
 import { Toolbox } from "./toolbox.ts";
 
 /** How much of an unknown name an error repeats. */
@@ -23,6 +24,8 @@ export const MAX_SHOWN_NAME = 100;
 export interface Session {
   readonly context: ToolContext;
   readonly revision: string;
+  /** Which tools the client lists; null for all that the caller may call. */
+  readonly selection: ToolSelection | null;
 }
 
 /** What a client may use beside nothing at all. */
@@ -113,20 +116,21 @@ export class Results {
     return revision === OLDEST_REVISION ? undefined : instructionsFor(context.caller.principal);
   }
 
-  /** The tools that the caller may call, as `tools/list` shows them. */
-  list({ context, revision }: Session): ToolListing[] {
+  /** The tools that the caller may call and the client lists, as `tools/list` shows them. */
+  list({ context, revision, selection }: Session): ToolListing[] {
     const isStructured = knowsStructure(revision);
     return this.#tools.openTo(context.caller.principal)
+      .filter(({ name }) => selection?.has(name) ?? true)
       .map((tool) => listingOf(tool, isStructured));
   }
 
   /** The result of `tools/list` as JSON text. */
-  listText({ context, revision }: Session): string {
-    const isStructured = knowsStructure(revision);
+  listText(session: Session): string {
+    const { context, revision, selection } = session;
     return this.#tools.textFor(
       context.caller.principal,
-      isStructured ? "structured " : "plain ",
-      (tools) => JSON.stringify({ tools: tools.map((tool) => listingOf(tool, isStructured)) }),
+      `${knowsStructure(revision) ? "structured" : "plain"} ${selection?.key ?? ""} `,
+      () => JSON.stringify({ tools: this.list(session) }),
     );
   }
 
@@ -143,7 +147,8 @@ export class Results {
   /** The error for a call of an unknown tool. */
   unknownTool(name: string, session: Session): string {
     const shown = name.slice(0, MAX_SHOWN_NAME);
-    const near = suggest(shown, this.list(session).map((tool) => tool.name));
+    const all = this.list({ ...session, selection: null });
+    const near = suggest(shown, all.map((tool) => tool.name));
     const remedy = near === null ? "tools/list names all" : `did you mean "${near}"?`;
     return `There is no tool "${shown}"; ${remedy}`;
   }

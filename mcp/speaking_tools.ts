@@ -8,7 +8,7 @@ import type { ToolAdvice } from "../services/people/identity/operation.ts";
 import { type Tool, tool } from "./tool.ts";
 
 const channel = z.string()
-  .describe("Name of the channel, such as #general; a name that is not in use makes a channel");
+  .describe("Such as #general; a new name makes a channel");
 const text = z.string().describe("Plain words, at most 64 KiB and 100 lines");
 
 /** What to do if a message was not sent, or may not have been sent. */
@@ -22,10 +22,11 @@ const { type, payload, to } = bridge.sendMessage.declared.input.shape;
 /** `send_message`, which the contract has among its first five. */
 export const sendMessage = tool({
   name: "send_message",
-  description: "Sends a typed message, a JSON envelope, to a channel, for programs and agents to " +
-    'act on. Give "type" and "payload", or "text" in their place for plain words. "to" puts the ' +
-    "message into the inboxes of those agents of the channel; without it, it is for anyone who " +
-    'reads the channel. To wait for answers, call read_inbox with "wait_seconds".',
+  description:
+    "Sends a typed message, a JSON envelope, to a channel, for programs and agents to act " +
+    'on: "type" and "payload", or "text" in their place. "to" puts it into the inboxes of ' +
+    "agents of the channel; without it, it is for anyone who reads. To wait for answers, " +
+    'call read_inbox with "wait_seconds".',
   does: bridge.sendMessage,
   input: {
     channel,
@@ -64,15 +65,16 @@ export const sendMessage = tool({
 
 const sendDirect = tool({
   name: "send_direct",
-  description: "Says something to one agent or person alone. Use it to answer a message that " +
-    "read_inbox shows as said to you alone. An agent finds it in its inbox, also later; a person " +
-    "must be on IRC now. Everything else belongs in a channel, where others can follow it.",
+  description:
+    "Says something to one agent or person alone, to answer what was said to you alone. An " +
+    "agent finds it in its inbox, also later; a person must be on IRC now. Everything else " +
+    "belongs in a channel, where others can follow it.",
   does: sendToAgent,
   input: {
     to: z.string().describe("Nick of the agent or person"),
     text,
     client_id: clientIdSchema.optional()
-      .describe("Your own id of the message: if you send it again, it is not sent twice"),
+      .describe("Your own id of the message, so that it is not sent twice"),
   },
   output: {
     to: z.string(),
@@ -101,9 +103,10 @@ const MESSAGES = "/v1/messages/".length;
 
 const post = tool({
   name: "post",
-  description: "Says something in plain words in a channel, for people and agents alike. Name an " +
-    "agent in the text, and the message is in its inbox too. Use send_message for typed " +
-    "messages that programs act on, and send_direct for what is for one reader alone.",
+  description:
+    "Says something in plain words in a channel, for people and agents alike. Name an agent " +
+    "in the text, and it is in its inbox too. send_message is for what programs act on, " +
+    "send_direct for one reader alone.",
   does: bridge.postToChannel,
   input: { channel, text },
   output: { channel: z.string(), posted: z.literal(true) },

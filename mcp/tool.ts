@@ -17,13 +17,7 @@ import type { ProjectHead } from "../services/work/projects/operation.ts";
 import type { ToolAdvice, ToolHints } from "../services/people/identity/operation.ts";
 import type { Log } from "../services/kernel/log.ts";
 import { describeIssue } from "../services/kernel/validation/mod.ts";
-import {
-  bounded,
-  closed,
-  hintFor,
-  publishPatterns,
-  showLengths,
-} from "../services/kernel/validation/schemas.ts";
+import { bounded, closed, hintFor } from "../services/kernel/validation/schemas.ts";
 import { explain } from "./advice.ts";
 import { type Cut, type Data, fit, maxCharsShape, moreShape } from "./budget.ts";
 import { lenientReader } from "./lenient_arguments.ts";
@@ -122,9 +116,7 @@ const readWait = lenientReader(waitSchema);
 
 /** The argument that names the project. */
 export const slugShape = {
-  slug: z.string().optional().describe(
-    "The project's slug; optional if you reach only one project",
-  ),
+  slug: z.string().optional(),
 };
 
 /** Longest answer of a tool that takes no `max_chars`. */
@@ -141,12 +133,13 @@ export function tool<Input extends z.ZodRawShape>(definition: ToolDefinition<Inp
   const shape = {
     ...isInProject ? slugShape : {},
     ...definition.input,
-    ...isLong ? maxCharsShape : {},
   };
-  const shownOf = once(() => z.strictObject(shape));
-  const schemaOf = once(() => bounded(closed(shownOf())));
-  const readerOf = once(() => lenientReader(shownOf()));
-  const names = Object.keys(shape);
+  const shownOf = once(() => z.object(shape));
+  // The instructions tell once of what all tools with long answers take.
+  const takenOf = once(() => z.strictObject({ ...shape, ...isLong ? maxCharsShape : {} }));
+  const schemaOf = once(() => bounded(closed(takenOf())));
+  const readerOf = once(() => lenientReader(takenOf()));
+  const names = [...Object.keys(shape), ...isLong ? ["max_chars"] : []];
   // Those that are not for what the tool does.
   const common = new Set([...findsProject ? ["slug"] : [], ...isLong ? ["max_chars"] : []]);
   const describe = once(() => ({
@@ -303,8 +296,6 @@ function jsonSchemaOf(schema: z.ZodObject, io: "input" | "output"): ToolListing[
     override,
     metadata: new Unnamed(),
   });
-  publishPatterns(rest);
-  if (io === "input") showLengths(rest);
   return rest as ToolListing["inputSchema"];
 }
 
@@ -316,19 +307,30 @@ class Unnamed extends z.core.$ZodRegistry<z.core.GlobalMeta> {
   }
 }
 
+/** Bounds, which a call checks: a model pays for them in every request, and an error names them. */
+const BOUNDS = [
+  ...["minLength", "maxLength", "pattern", "minItems", "maxItems", "minProperties"],
+  ...["maxProperties", "minimum", "exclusiveMinimum"],
+] as const;
+
+/** Greatest numbers from here on are only bounds. */
+const LARGE = 1000;
+
 /** Removes what costs a model's attention and says nothing. */
 function shorten(schema: z.core.JSONSchema.BaseSchema, io: "input" | "output"): void {
-  if (schema.format === "date-time") delete schema.pattern;
-  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
-  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
-  if (schema.minLength === 0) delete schema.minLength;
+  for (const bound of BOUNDS) delete schema[bound];
+  if (schema.allOf?.every((part) => Object.keys(part).every((key) => key === "pattern"))) {
+    delete schema.allOf;
+  }
+  if (schema.maximum !== undefined && schema.maximum >= LARGE) delete schema.maximum;
+  if (schema.default === "" || Array.isArray(schema.default) && schema.default.length === 0) {
+    delete schema.default;
+  }
   // The keys of every object are texts.
   delete schema.propertyNames;
   delete schema.keepsEmpty;
-  if (io === "input") return;
-  delete schema.readOnly;
-  // An answer may have more fields than its schema names.
   if (schema.additionalProperties === false) delete schema.additionalProperties;
+  if (io === "output") delete schema.readOnly;
 }
 
 /** How much of an unknown argument's name an error repeats. */

@@ -67,12 +67,12 @@ export class Toolbox {
    *
    * @param kind distinguishes texts about the same tools
    */
-  textFor(principal: Principal, kind: string, write: (tools: readonly Tool[]) => string): string {
+  textFor(principal: Principal, kind: string, write: () => string): string {
     const key = kind + this.mark(principal);
     const known = this.#lists.get(key);
     if (known !== undefined) return known;
     if (this.#lists.size >= MAX_LISTS) this.#lists.clear();
-    const text = write(this.openTo(principal));
+    const text = write();
     this.#lists.set(key, text);
     return text;
   }

@@ -53,6 +53,9 @@ export function createGroups(
       return (await import("./health.ts")).healthRoutes(status);
     }),
     guide: lazyGroup("guide", async () => (await import("./guide.ts")).guideRoutes(config)),
+    clientPackages: lazyGroup("clientPackages", async () => {
+      return (await import("./client_packages.ts")).clientPackageRoutes();
+    }),
     metrics: lazyGroup("metrics", async () => {
       return (await import("./health.ts")).metricRoutes(metrics);
     }),

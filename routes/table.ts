@@ -36,6 +36,7 @@ export const ROUTES = {
   "GET /healthz": ["health", "nothing"],
   "GET /readyz": ["health", "nothing"],
   "GET /llms.txt": ["guide", "nothing"],
+  "GET /clients/{archive}": ["clientPackages", "nothing"],
   "GET /openapi.json": ["openapi", "nothing"],
   "GET /docs": ["openapi", "nothing"],
   "POST /login": ["login", "nothing"],

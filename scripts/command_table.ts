@@ -72,11 +72,12 @@ function commandOf(declared: HttpDeclaration, head: CommandDeclaration): Operati
     const fixed = usual === undefined ? {} : { default: usual };
     return [{ field, flags, about: described, ...value, ...fixed }];
   });
-  const shown = [
-    ...[...titled(head.columns), ...titled(head.fields)].map(([, template]) => template),
-    ...says === undefined ? [] : [says],
-  ];
-  requireFields(shown, declared, { items, input }, fail);
+  const templates = (entries?: readonly string[]) => titled(entries).map(([, text]) => text);
+  const ofItems = [...templates(head.columns), ...says === undefined ? [] : [says]];
+  const ofAnswer = templates(head.fields);
+  const shown = [...ofItems, ...ofAnswer];
+  requireFields(ofItems, declared, { items, input }, fail);
+  requireFields(ofAnswer, declared, { items: undefined, input }, fail);
   const isAnswered = answerOf(declared) !== undefined;
   const [method = ""] = declared.http.split(" ");
   const isQuery = method === "GET" || method === "DELETE";

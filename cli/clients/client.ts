@@ -30,6 +30,23 @@ export interface Client {
   readonly hooks: ClientHooks | null;
   /** A text says what a person does instead. */
   readonly permissions: ClientPermissions | string;
+  /** Absent where the client has no models, or takes none from elsewhere. */
+  readonly gateway?: ClientGateway;
+}
+
+/** How a client is told to call its models through muster. */
+export interface ClientGateway {
+  readonly file: (surroundings: Surroundings) => string;
+  /** @param url of the server's API */
+  readonly add: (url: string, token: TokenCommand) => (text: string) => string;
+  /** Removes what `add` wrote, and nothing that leads elsewhere. */
+  readonly remove: (text: string) => string;
+}
+
+/** A command that prints the agent's token: as words, and as a line for a shell. */
+export interface TokenCommand {
+  readonly words: readonly [string, ...string[]];
+  readonly line: string;
 }
 
 /** The hooks of a client. */

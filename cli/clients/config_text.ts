@@ -153,6 +153,37 @@ export function setTable(
   return after;
 }
 
+/** The text of a key at the root of a TOML text; undefined if it has none. */
+export function readTomlText(text: string, key: string): string | undefined {
+  const value = parseToml(text)[key];
+  return typeof value === "string" ? value : undefined;
+}
+
+/**
+ * Sets a key at the root of a TOML text to a text, or removes it if the value is undefined.
+ *
+ * @param key letters, digits and underscores
+ * @throws Unreadable if the text is not TOML, or the value has several lines
+ */
+export function setTomlText(text: string, key: string, value: string | undefined): string {
+  const before = parseToml(text);
+  if (before[key] === value) return text;
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const lines = text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
+  const header = lines.findIndex((line) => headerOf(line) !== null);
+  const root = header < 0 ? lines : lines.slice(0, header);
+  const old = root.findIndex((line) => line.split("=", 1)[0]?.trim() === key);
+  const written = value === undefined ? [] : [stringify({ [key]: value }).trimEnd()];
+  const result = old < 0 ? [...written, ...lines] : lines.toSpliced(old, 1, ...written);
+  const after = result.length === 0 ? "" : `${result.join(eol)}${eol}`;
+  const { [key]: _, ...others } = before;
+  const expected = value === undefined ? others : { ...others, [key]: value };
+  if (!isDeepStrictEqual(plain(parseToml(after)), plain(expected))) {
+    throw new Unreadable(`"${key}" cannot be set in it: write it by hand`);
+  }
+  return after;
+}
+
 /** @throws Unreadable if the text is not TOML */
 export function parseToml(text: string): TomlTable {
   try {

@@ -4,6 +4,7 @@ import type { Client, Scope, Surroundings } from "./client.ts";
 import { allowInCodex, CODEX_ENTRIES } from "./codex_entries.ts";
 import { COPILOT_PERMISSIONS } from "./copilot_permissions.ts";
 import { geminiPolicy, withoutGeminiPolicy } from "./gemini_policy.ts";
+import { claudeGateway, codexGateway } from "./gateway.ts";
 import { GOOSE } from "./goose.ts";
 import { entryIn, inJson } from "./json_entries.ts";
 import { OPENCODE } from "./opencode.ts";
@@ -60,6 +61,7 @@ const CLAUDE: Client = {
     allow: (name) => addToLists(permissionRules(name)),
     withdraw: (name) => removeFromLists(permissionRules(name)),
   },
+  gateway: claudeGateway((surroundings) => claudeSettings("user", surroundings)),
 };
 
 /** Codex: https://developers.openai.com/codex/config-reference and /codex/hooks */
@@ -78,6 +80,7 @@ const CODEX: Client = {
     // They are in the table of the entry.
     withdraw: () => (text) => text,
   },
+  gateway: codexGateway((surroundings) => join(codexFolder("user", surroundings), "config.toml")),
 };
 
 /** Gemini CLI: https://geminicli.com/docs/tools/mcp-server, /hooks/reference, /reference/policy-engine */

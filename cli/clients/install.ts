@@ -18,6 +18,7 @@ import {
   TOKEN_VARIABLE,
 } from "./client.ts";
 import { clientOf } from "./definitions.ts";
+import { tokenCommand } from "./gateway.ts";
 import { addHooks, removeHooks } from "./hook_entries.ts";
 
 /** A person's own files, and those that a project's members share. */
@@ -41,6 +42,7 @@ interface InstallOptions extends EditOptions {
   readonly mcpUrl?: string;
   readonly hooks?: boolean;
   readonly allow?: boolean;
+  readonly gateway?: boolean;
   readonly print?: boolean;
 }
 
@@ -59,7 +61,7 @@ interface Installation {
   readonly agent: { readonly nick: string; readonly tokenPath: string } | null;
 }
 
-/** `muster mcp install`: writes a client's entry for muster, its permissions and its hooks. */
+/** `muster mcp install`: writes a client's entry for muster, and what else the options say. */
 export async function install(clientName: string, options: InstallOptions): Promise<void> {
   const installation = await installationOf(clientName, options);
   const { client, scope, launch, file } = installation;
@@ -69,6 +71,7 @@ export async function install(clientName: string, options: InstallOptions): Prom
   }
   const edits = [{ path: file, mode: MODES[scope], apply: client.add(options.name, launch) }];
   if (options.allow === true) edits.push(permissionEdit(installation, options));
+  if (options.gateway === true) edits.push(gatewayEdit(installation));
   const hasHooks = wantsHooks(installation, options);
   if (hasHooks) edits.push(hookEdit(installation));
   const given = options.tokenStdin === true ? await readPassword() : null;
@@ -84,6 +87,9 @@ export async function install(clientName: string, options: InstallOptions): Prom
         : `${client.title} finds muster when it starts again`,
     );
     if (options.allow === true) tellOfPermissions(installation);
+    if (options.gateway === true) {
+      print('Its models come from the server\'s backends: "muster backend list" shows them');
+    }
     if (hasHooks && clientName === "codex") {
       print("Codex runs new hooks only after you have looked at them with its command /hooks");
     }
@@ -91,7 +97,7 @@ export async function install(clientName: string, options: InstallOptions): Prom
   });
 }
 
-/** `muster mcp uninstall`: removes the entry, its permissions and the hooks. */
+/** `muster mcp uninstall`: removes the entry and all that was written with it. */
 export async function uninstall(clientName: string, options: EditOptions): Promise<void> {
   const client = clientOf(clientName);
   const scope = scopeOf(options);
@@ -109,6 +115,10 @@ export async function uninstall(clientName: string, options: EditOptions): Promi
     const path = permissions.file(scope, surroundings, options.name);
     const apply = permissions.withdraw(options.name);
     if (path !== null) edits.push({ path, mode, apply });
+  }
+  const { gateway } = client;
+  if (gateway !== undefined && scope === "user") {
+    edits.push({ path: gateway.file(surroundings), mode, apply: gateway.remove });
   }
   if (client.hooks !== null) {
     const path = client.hooks.file(scope, surroundings);
@@ -264,6 +274,21 @@ function tellOfPermissions({ client: { permissions }, surroundings }: Installati
   if (typeof permissions !== "string" && permissions.note !== undefined) {
     print(permissions.note(surroundings));
   }
+}
+
+function gatewayEdit({ client, scope, surroundings, url, agent }: Installation): FileEdit {
+  const { gateway, title } = client;
+  if (gateway === undefined) {
+    throw new CommandFailed(
+      `muster does not know how ${title} takes its models from elsewhere: leave out --gateway`,
+      2,
+    );
+  }
+  if (agent === null) {
+    throw new CommandFailed("A project's file holds no token of an agent: leave out --gateway", 2);
+  }
+  const apply = gateway.add(url, tokenCommand(agent.tokenPath, shellLine));
+  return { path: gateway.file(surroundings), mode: MODES[scope], apply };
 }
 
 function hookEdit({ client, clientName, scope, surroundings, url, agent }: Installation): FileEdit {

@@ -54,6 +54,10 @@ export const CLIENT_COMMANDS: readonly Command[] = [
         flags: "--allow",
         summary: "let the client use the tools without asking, but for operators' and final ones",
       },
+      {
+        flags: "--gateway",
+        summary: "let the client call its models through the server: claude and codex",
+      },
       NAME_OPTION,
       { flags: "--print", summary: "print the entry and change nothing", conflicts: ["yes"] },
       YES_OPTION,
@@ -66,6 +70,10 @@ export const CLIENT_COMMANDS: readonly Command[] = [
         purpose: "The same, where nobody watches",
       },
       { line: "mcp install codex --agent scout --http", purpose: "Codex, over HTTP" },
+      {
+        line: "mcp install codex --agent scout --gateway",
+        purpose: "Codex, whose models are counted and limited too",
+      },
       { line: "mcp install vscode --project", purpose: "For everybody who opens this folder" },
     ],
     notes: [
@@ -77,7 +85,7 @@ export const CLIENT_COMMANDS: readonly Command[] = [
   },
   {
     name: "uninstall",
-    summary: "remove muster, its permissions and its hooks; the agent's token stays valid",
+    summary: "remove muster and all that came with it; the agent's token stays valid",
     parameters: [CLIENT],
     options: [PROJECT_OPTION, NAME_OPTION, YES_OPTION],
     run: lazy(async () => (await import("./install.ts")).uninstall),

@@ -17,8 +17,7 @@ const getDiff = tool({
   name: "get_diff",
   description:
     "Shows the changed lines between two check-ins, of one check-in, or of a workspace " +
-    "against its base. Use it before you review, merge or submit. For the diff of a review, use " +
-    "get_review.",
+    "against its base. For a review, use get_review.",
   does: code.getDiff,
   input: {
     from: z.string().optional().describe('The earlier check-in; the parent of "to" if absent'),
@@ -28,7 +27,7 @@ const getDiff = tool({
     context: z.int().min(0).max(100).default(3).describe("Lines of context around a change"),
     start_line: z.int().min(1).default(1)
       .describe("The first line of the diff of the first file, to read on"),
-    ...partShape(200, "files"),
+    ...partShape(200),
   },
   output: {
     from: z.string(),
@@ -94,13 +93,13 @@ const historyFields = historySchema.shape.checkins.unwrap().element.shape;
 const getFileHistory = tool({
   name: "get_file_history",
   description:
-    "Lists the check-ins that changed a file, newest first, over renames. Use it to see " +
-    "why a file is as it is; get_checkin and get_diff show more of one.",
+    "Lists the check-ins that changed a file, newest first, over renames. get_checkin and " +
+    "get_diff show more of one.",
   does: code.getFileHistory,
   input: {
     filepath: z.string().min(1).describe("Full path, such as src/main.c"),
     ...checkinShape,
-    ...partShape(25, "check-ins"),
+    ...partShape(25),
   },
   output: {
     filepath: z.string(),
@@ -124,8 +123,8 @@ const getFileHistory = tool({
 
 const getFileBlame = tool({
   name: "get_file_blame",
-  description: "Shows for each line of a file the check-in that last changed it. Use it to find " +
-    "who wrote a line and why; get_checkin shows the check-in.",
+  description:
+    "Shows for each line of a file the check-in that last changed it; get_checkin shows why.",
   does: code.getBlame,
   input: {
     filepath: z.string().min(1).describe("Full path, such as src/main.c"),
@@ -177,7 +176,7 @@ const getCheckin = tool({
   does: code.getCheckin,
   input: {
     uuid: z.string().min(1).describe("Hash or prefix of it, branch or tag"),
-    ...partShape(500, "files"),
+    ...partShape(500),
   },
   output: {
     ...checkinFields,

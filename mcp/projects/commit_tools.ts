@@ -49,9 +49,9 @@ const commitFiles = tool({
   name: "commit_files",
   description:
     "Commits changes of files to your workspace, as one check-in: whole files (changes), " +
-    "replacements in files (edits), or a unified diff (patch). Diffs and edits apply exactly or not " +
-    "at all, and then nothing is committed. Then submit_work or create_review. For small changes: " +
-    "with many files, binaries or renames, git push from a checkout costs less.",
+    "replacements (edits), or a unified diff (patch). Diffs and edits apply exactly or not " +
+    "at all. Then submit_work or create_review. With many files, binaries or renames, git " +
+    "push from a checkout costs less.",
   does: commitToWorkspace,
   input: {
     workspace: z.string().min(1).describe("Your workspace; create_workspace makes one"),
@@ -61,10 +61,10 @@ const commitFiles = tool({
       .describe("Replacements in text files, in this order"),
     patch: z.string().optional()
       .describe(
-        'A unified diff against the tip of the workspace, with "--- a/FILE" and "+++ b/FILE"',
+        "A unified diff against the tip of the workspace",
       ),
     parent: z.string().optional()
-      .describe("The tip that you know: the call fails if the workspace has a newer one"),
+      .describe("The tip that you know: fails if there is a newer one"),
     ...generationShape,
   },
   output: {

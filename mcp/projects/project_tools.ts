@@ -10,14 +10,15 @@ const listed = { slug, name, description, visibility, archived, channel, rights 
 
 const listProjects = tool({
   name: "list_projects",
-  description: "Lists the projects that you may see, with your rights in each. Start here: " +
-    "every other tool for projects takes the slug of one. Then call get_my_work or list_tickets.",
+  description:
+    "Lists the projects that you may see, with your rights in each. Every other tool for " +
+    "projects takes the slug of one. Then get_my_work or list_tickets.",
   does: operations.getProject,
   // Also callers that see no project yet.
   sees: ({ kind, scopes }) => kind !== "guest" && (kind === "operator" || scopes.has("read")),
   input: {
     slug: z.string().optional().describe("Only this project"),
-    ...partShape(100, "projects"),
+    ...partShape(100),
   },
   output: { projects: z.array(z.object(listed)), total: pageFields.total },
   run({ slug, limit, offset }, { api, principal }) {
@@ -38,9 +39,8 @@ const MAX_PROJECTS = 100_000;
 
 const getProject = tool({
   name: "get_project",
-  description:
-    "Shows a project with figures of its repository: how many check-ins, tickets, wiki " +
-    "pages and branches it has, and when it last changed. Use it to get an overview.",
+  description: "Shows a project with figures of its repository: check-ins, tickets, wiki pages, " +
+    "branches, the last change.",
   does: operations.getProject,
   input: {},
   output: {

@@ -14,14 +14,15 @@ const match = z.looseObject({ snippet: z.string().describe("Text around the matc
 
 const searchCode = tool({
   name: "search_code",
-  description: "Searches for words in files, check-in comments, tickets with their comments and " +
-    'wiki pages, best matches first. All words must occur; "a phrase", prefix* and -without also ' +
-    "work. Use it to find where something is, then read_file, get_ticket or get_wiki_page.",
+  description:
+    "Searches files, check-in comments, tickets and wiki pages for words, best matches " +
+    'first. All words must occur; "a phrase", prefix* and -without also work. Then ' +
+    "read_file, get_ticket or get_wiki_page.",
   does: searchProject,
   input: {
     query: z.string().min(1).max(1000).describe("Words to look for"),
     kind: z.enum(KINDS).optional().describe("Search only this; with it, offset reads on"),
-    ...partShape(25, "matches of each kind"),
+    ...partShape(25),
   },
   output: {
     code: z.array(match.extend({ path: z.string(), line: z.int() })).optional(),

@@ -13,12 +13,11 @@ const MAX_CHARS = 40_000;
 const sqlQuery = tool({
   name: "sql_query",
   description:
-    "Runs one SQL statement that only reads (SELECT, WITH, VALUES, EXPLAIN, PRAGMA table_info) " +
-    "on a project's Fossil repository, for questions that no other tool answers. Begin with " +
-    '"SELECT name, sql FROM sqlite_schema". Useful tables: event (timeline; mtime is a Julian ' +
-    "day), blob, mlink, plink, filename, tag, tagxref, ticket, ticketchng. Artifacts in blob are " +
-    `compressed: read files with read_file. Limits: ${QUERY_LIMITS.milliseconds / 1000} seconds, ` +
-    `${QUERY_LIMITS.rows} rows, 1 MiB; accounts and settings are closed.`,
+    "Runs one reading SQL statement (SELECT, WITH, VALUES, EXPLAIN, PRAGMA table_info) on a " +
+    "project's Fossil repository, for questions that no other tool answers. Begin with " +
+    '"SELECT name, sql FROM sqlite_schema". Tables: event (mtime is a Julian day), blob, mlink, ' +
+    "plink, filename, tag, tagxref, ticket, ticketchng. Artifacts in blob are compressed. Limits: " +
+    `${QUERY_LIMITS.milliseconds / 1000} seconds, ${QUERY_LIMITS.rows} rows, 1 MiB.`,
   does: getProject,
   input: {
     sql: z.string().max(MAX_SQL).describe("One statement in SQLite's SQL"),

@@ -22,7 +22,7 @@ const getWorkspace = tool({
     "which other workspaces change the same files, with the conflicts of a trial merge. get_diff " +
     "with workspace shows the changed lines.",
   does: workspaces.getWorkspace,
-  input: { ...nameShape, ...partShape(500, "files") },
+  input: { ...nameShape, ...partShape(500) },
   output: {
     ...detailedSchema.shape,
     overlaps: overlapsSchema.shape.overlaps,

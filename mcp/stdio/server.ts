@@ -3,6 +3,7 @@ import { requireBounded } from "../../services/kernel/validation/mod.ts";
 import { isRecord, type RequestId, RPC_ERROR, type RpcErrorCode } from "../json_rpc.ts";
 import { NAMING_PARAMETERS } from "../parameters.ts";
 import { revisionIn } from "../revisions.ts";
+import { TOOLS_ASKED } from "../tool_sets.ts";
 import { ELICITATION } from "../user_forms.ts";
 import { Absence } from "./absence.ts";
 import { NotDelivered, type OutgoingMessage, ServerAway } from "./delivery.ts";
@@ -33,6 +34,8 @@ export interface StdioOptions {
    * @throws NotDelivered
    */
   readonly deliver: (message: OutgoingMessage) => Promise<Response>;
+  /** The sets of tools that the client lists, with commas between them; absent: all. */
+  readonly tools?: string | undefined;
   /** Keeps what the server answers to a client that starts. */
   readonly memory: Memory;
   /** Tells a person what is wrong, and what to do about it. */
@@ -231,6 +234,7 @@ class StdioServer {
     let status: number;
     let change: object | null;
     const headers = headersFor(message, opens ? null : this.#revision);
+    if (this.#options.tools !== undefined) headers.set(TOOLS_ASKED, this.#options.tools);
     this.#tools.ask(headers);
     this.#user.offer(headers, message, this.#revision);
     try {

@@ -10,12 +10,12 @@ import { withFolder } from "../support/temporary.ts";
 import { type Page, readPage, readPages, readUserPages, ROOT } from "./pages.ts";
 
 /**
- * Stands for muster and npx in a pasted block, and writes down the words it was called with. git and
- * curl do nothing.
+ * Stands for muster and npx in a pasted block, and writes down the words it was called with. git, curl
+ * and tar do nothing.
  */
 const RECORDER = `#!/bin/sh
 case "$0" in
-  */git | */curl | */fossil) exit ;;
+  */git | */curl | */fossil | */tar) exit ;;
   */npx) # npx deno@VERSION task TASK [COMMAND]
     printf '%s\\n' "$3" >> "$TASKS"
     shift 3 ;;
@@ -35,7 +35,7 @@ async function callsOf(block: string, folder: string): Promise<Calls> {
   const [calls, tasks] = [join(folder, "calls"), join(folder, "tasks")];
   await Deno.mkdir(bin);
   await Deno.mkdir(join(folder, "muster"));
-  for (const name of ["muster", "npx", "git", "curl", "fossil"]) {
+  for (const name of ["muster", "npx", "git", "curl", "fossil", "tar"]) {
     await Deno.writeTextFile(join(bin, name), RECORDER, { mode: 0o755 });
   }
   const read = Array.from(block.matchAll(/ < (\S+)/g), ([, name = ""]) => join(folder, name));

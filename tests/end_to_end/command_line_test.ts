@@ -66,6 +66,31 @@ Deno.test("scripts ask people from the command line, and people answer", async (
   assert.match(late.stderr, /Question 1 is answered by operator already: yes/);
 });
 
+Deno.test("tickets are filed, listed, shown and changed from the command line", async () => {
+  await using program = await startProgram();
+  await registerAgent(program, "scout");
+  await succeed(program, "project", "create", "demo");
+  await succeed(program, "project", "member", "add", "demo", "scout", "write");
+  const create = ["ticket", "create", "demo"];
+  assert.equal(await succeed(program, ...create, "Dig"), "Ticket 1 is filed\n");
+  const given = ["--blocked-by", "1", "--assignee", "scout", "--labels", "house,big one"];
+  assert.equal(await succeed(program, ...create, "Build", ...given), "Ticket 2 is filed\n");
+  const list = ["ticket", "list", "demo"];
+  const row = /^#2 +Open +scout +yes +house, big one +Build$/m;
+  assert.match(await succeed(program, ...list, "--label", "house"), row);
+  assert.doesNotMatch(await succeed(program, ...list, "--blocked", "false"), /Build/);
+  const circle = await run(program, "ticket", "edit", "demo", "1", "--blocked-by", "2");
+  assert.equal(circle.code, 1);
+  assert.match(circle.stderr, /they would wait in a circle/);
+  const close = ["--status", "Closed", "--comment", "Dug\nout"];
+  const changed = await succeed(program, "ticket", "edit", "demo", "#1", ...close);
+  assert.equal(changed, "Ticket 1 is changed\n");
+  assert.match(await succeed(program, "ticket", "show", "demo", "1"), / operator: Dug/);
+  const shown = await succeed(program, "ticket", "show", "demo", "2");
+  assert.match(shown, /^labels +house, big one\nblocked by +#1$/m);
+  assert.doesNotMatch(await succeed(program, ...list), /Dig/);
+});
+
 Deno.test("account add makes an account that logs in, and prints how", async () => {
   await using program = await startProgram();
   const output = await succeed(program, "account", "add", "ann");

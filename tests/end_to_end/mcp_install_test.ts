@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
+import { parse as parseToml } from "smol-toml";
 import { denoWords } from "../../cli/clients/install.ts";
 import { ASKED_TOOLS } from "../../cli/clients/permissions.ts";
 import { atHome, homeOf, runAtHome, tokenFileOf } from "../support/agent_clients.ts";
@@ -149,6 +150,70 @@ async function allowsTheTools(program: Program): Promise<void> {
   }
 }
 
+async function callsTheModels(program: Program): Promise<void> {
+  const backend = { name: "none", provider: "mine", base_url: "http://127.0.0.1:9" };
+  await call(program, "POST", "/v1/llm/backends", backend);
+  const settings = join(homeOf(program), "claude", "settings.json");
+  const before = '{\n  // mine\n  "env": { "A": "b" }\n}\n';
+  Deno.mkdirSync(dirname(settings), { recursive: true });
+  Deno.writeTextFileSync(settings, before);
+  const install = ["mcp", "install", "claude", "--agent", "scout", "--gateway", "--yes"];
+  await atHome(program, ...install);
+  const path = tokenFileOf(program, "scout");
+  // https://code.claude.com/docs/en/settings
+  assert.deepEqual(JSON.parse(Deno.readTextFileSync(settings).replace("// mine", "")), {
+    env: { A: "b", ANTHROPIC_BASE_URL: `${program.api}/v1/llm/anthropic` },
+    apiKeyHelper: `cat ${path}`,
+  });
+  assert.match(await atHome(program, ...install), /already has this entry/);
+  await atHome(program, "mcp", "uninstall", "claude", "--yes");
+  assert.deepEqual(JSON.parse(Deno.readTextFileSync(settings).replace("// mine", "")), {
+    env: { A: "b" },
+  });
+
+  // https://developers.openai.com/codex/config-advanced
+  const codex = userFile(program, "codex");
+  Deno.mkdirSync(dirname(codex), { recursive: true });
+  Deno.writeTextFileSync(codex, '# mine\nmodel = "x"\n\n[tui]\ntheme = "y"\n');
+  const withCodex = install.map((word) => word === "claude" ? "codex" : word);
+  await atHome(program, ...withCodex);
+  const { mcp_servers: _, ...written } = JSON.parse(
+    JSON.stringify(parseToml(Deno.readTextFileSync(codex))),
+  );
+  const provider = {
+    name: "muster",
+    base_url: `${program.api}/v1/llm/openai`,
+    wire_api: "responses",
+    auth: { command: "cat", args: [path] },
+  };
+  assert.deepEqual(written, {
+    model: "x",
+    model_provider: "muster",
+    tui: { theme: "y" },
+    model_providers: { muster: provider },
+  });
+  assert.match(await atHome(program, ...withCodex), /already has this entry/);
+  await atHome(program, "mcp", "uninstall", "codex", "--yes");
+  assert.equal(
+    Deno.readTextFileSync(codex),
+    '# mine\nmodel = "x"\n\n[tui]\ntheme = "y"\n',
+  );
+
+  // The token in the file opens the door that the entry names.
+  const token = Deno.readTextFileSync(path).trim();
+  const models = await fetch(`${program.api}/v1/llm/anthropic/v1/models`, {
+    headers: { "x-api-key": token },
+  });
+  assert.equal(models.status, 200);
+  await models.body?.cancel();
+  for (const words of [["gemini", "--agent", "scout"], ["claude", "--project"]]) {
+    const args = ["mcp", "install", ...words, "--gateway", "--yes"];
+    const { code, stderr } = await runAtHome(program, args);
+    assert.equal(code, 2);
+    assert.match(stderr, /leave out --gateway/);
+  }
+}
+
 async function namesNobody(program: Program): Promise<void> {
   const path = join(program.folder, ".codex", "config.toml");
   await atHome(program, "mcp", "install", "codex", "--project", "--http", "--yes");
@@ -264,6 +329,7 @@ const STEPS = [
     writesEntryAndHooks,
   ],
   ["with --allow a client asks for few tools, and uninstall takes that back", allowsTheTools],
+  ["with --gateway a client calls its models through the server, by the token", callsTheModels],
   ["what else is in a file stays, and a copy of it is kept beside it", keepsTheRest],
   ["a file config.yaml of another program does no harm", ignoresForeignConfiguration],
   [

@@ -99,6 +99,16 @@ async function forwards(program: Program): Promise<void> {
   await using mcp = new StdioMcp({ folder, environment: { MUSTER_TOKEN: token } });
   const { result } = await mcp.initialize();
   assert.match(result?.instructions ?? "", /You are the agent "scout"/);
+  await using few = new StdioMcp({
+    folder,
+    args: ["--tools", "publish"],
+    environment: { MUSTER_TOKEN: token },
+  });
+  await few.initialize();
+  const listed = (await few.request("tools/list")).result?.tools ?? [];
+  assert.ok(!listed.some(({ name }) => name === "post"));
+  await few.call("post", { channel: "#general", text: "not listed" });
+  await few.end();
   await mcp.call("post", { channel: "#general", text: "from stdio" });
   const read = await call(program, "GET", "/v1/channels/general/messages");
   const messages: { nick: string; text: string }[] = await read.json();

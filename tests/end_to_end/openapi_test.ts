@@ -150,7 +150,7 @@ const STEPS: readonly Step[] = [
   {
     endpoint: "POST /v1/llm/anthropic/v1/messages",
     body: { messages: [{ role: "user", content: "hello" }], model: "main/any", max_tokens: 9 },
-    status: 400,
+    status: 502,
   },
   {
     endpoint: "POST /v1/llm/anthropic/v1/messages/count_tokens",

@@ -316,7 +316,7 @@ Deno.test("each kind of event is one readable line on IRC, without control chara
 
   const title = "Crash at night";
   const { uuid: ticket } = await api(ben, "POST /tickets", { title });
-  const name = `ticket ${ticket.slice(0, 10)}`;
+  const name = "ticket #1";
   await line(`ben filed ${name} “Crash at night”`);
   await api(ada, `POST /tickets/${ticket}/claim`);
   await line(`ada claimed ${name}`);

@@ -47,8 +47,9 @@ Deno.test("a declared tool takes the fields of the input and shows those of the 
     },
   }, (_services, { word }) => ({ word, secret: "x" })));
   assert.deepEqual(await use(tool, { said: "hello" }), { word: "hello" });
+  assert.deepEqual(await use(tool, { said: "hello", max_chars: 1000 }), { word: "hello" });
   const { properties, required } = tool.listing.inputSchema;
-  assert.deepEqual([Object.keys(properties ?? {}), required], [["said", "max_chars"], ["said"]]);
+  assert.deepEqual([Object.keys(properties ?? {}), required], [["said"], ["said"]]);
   assert.match(JSON.stringify(properties), /"description":"A word"/);
   assert.deepEqual(Object.keys(tool.outputSchema.properties ?? {}), ["word", "more", "next"]);
   assert.equal(tool.listing.annotations?.readOnlyHint, true);

@@ -301,6 +301,13 @@ const SCENARIOS: readonly Scenario[] = [
     answer: errorCode(-32601),
   },
   {
+    name: "a set of tools that does not exist",
+    body: rpc("tools/list"),
+    headers: { "muster-tool-sets": "works" },
+    status: 400,
+    answer: errorCode(-32600),
+  },
+  {
     name: "a header that contradicts the body",
     body: rpc("tools/list", { _meta: STATELESS_META }),
     headers: statelessHeaders("tools/call"),

@@ -71,6 +71,40 @@ Deno.test("a ticket is edited, and only what differs is a change", async () => {
   });
 });
 
+Deno.test("work is given on the pages, and lists show and filter it", async () => {
+  await withWeb(async (web) => {
+    await join(web, "write");
+    const { answer, person } = web;
+    await answer("POST /api/tickets", { body: { title: "Dig" } });
+    const fields = { action: "file", title: "Build", assignee: "me", labels: "house, big one" };
+    const filed = await person.post(`${TICKETS}/new`, { ...fields, blocked_by: "#1" });
+    assert.match(filed.text, /house big one blocked by #1 assigned to ann/);
+    const { tickets: [ticket] } = await answer("GET /api/tickets");
+    assert.deepEqual([ticket.assignee, ticket.labels], ["ann", ["house", "big one"]]);
+    const list = await person.see(`${TICKETS}?assignee=me&label=HOUSE&blocked=true`);
+    assert.match(list.text, /Build .*blocked by #1 assigned to ann/);
+    assert.doesNotMatch(list.text, /Dig/);
+    assert.match((await person.see(`${TICKETS}?view=board`)).text, /blocked by #1/);
+    const wrong = await person.post(`${TICKETS}/2?view=edit`, {
+      action: "edit",
+      title: "Build",
+      blocked_by: "#2",
+    });
+    assert.equal(wrong.status, 409);
+    assertShows(wrong, "A ticket cannot wait for itself");
+    const edited = await person.post(`${TICKETS}/2?view=edit`, {
+      action: "edit",
+      title: "Build",
+      blocked_by: "",
+      labels: "",
+      assignee: "",
+    });
+    assert.doesNotMatch(edited.text, /blocked by #1 assigned|house big one assigned/);
+    const { blocked_by, labels, assignee } = await answer("GET /api/tickets/2");
+    assert.deepEqual([blocked_by, labels, assignee], [[], [], ""]);
+  });
+});
+
 Deno.test("a comment is rendered by its markup, and may close and reopen the ticket", async () => {
   await withWeb(async (web) => {
     await join(web, "write");

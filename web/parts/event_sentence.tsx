@@ -80,7 +80,8 @@ function checkin(data: Data, id: unknown): Child {
 
 function ticket(data: Data): Child {
   const uuid = text(data["ticket"]);
-  const words = text(data["title"]) || uuid.slice(0, 10);
+  const number = text(data["ticket_number"]);
+  const words = text(data["title"]) || (number === "" ? uuid.slice(0, 10) : `#${number}`);
   return <a href={`/projects/${text(data["project"])}/tickets/${uuid}`}>{words}</a>;
 }
 

@@ -19,6 +19,16 @@ export async function ticketsNamed(
   return new Map([...named].map(([name, uuid]) => [name, `${base}/tickets/${uuid}`]));
 }
 
+/** The names of tickets by their whole ids: their numbers, else the beginnings of their ids. */
+export async function ticketNames(
+  { services: { hosting: { tickets } } }: Visit,
+  { access: { project } }: Pick<OpenProject, "access">,
+  ids: readonly string[],
+): Promise<(ticket: string) => string> {
+  const numbers = await tickets.numbers.of(project, [...new Set(ids)]);
+  return (ticket) => `#${numbers.get(ticket) ?? ticket.slice(0, 10)}`;
+}
+
 /** A plain text with links to the tickets that it names. */
 export function TicketLinks({ text, tickets }: {
   readonly text: string;

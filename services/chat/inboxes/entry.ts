@@ -15,6 +15,7 @@ export const ADDRESSED_KINDS = [
   "landing",
   "overlap",
   "answer",
+  "ticket",
   "question",
   "halt",
   "bounce",

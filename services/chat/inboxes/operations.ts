@@ -38,7 +38,8 @@ const messageSchema = z.object({
       "verdict, a comment or a new round; check: CI is done with the tip of its workspace; " +
       "landing: a merge of its work, or its return from the queue; overlap: its workspace begins " +
       "to conflict with another; answer: somebody changed a ticket that it holds, or commented " +
-      "on one that it spoke in; question: a question of its own has ended; bounce: its own message " +
+      "on one that it spoke in; ticket: it is assigned a ticket, or one of its tickets is no longer " +
+      "blocked; question: a question of its own has ended; bounce: its own message " +
       "came back; halt: it is halted, or may go on",
   }),
   state: stateSchema,

@@ -285,8 +285,12 @@ export interface ProjectEventTypes {
   "project.checkin": InProject & CheckinFields & { push?: GitPushFields };
   "project.ticket": InProject & {
     ticket: string;
+    /** Its number in the project; absent from events of older servers. */
+    ticket_number?: number | null;
     title: string;
     status: string;
+    /** Whether the change closes the ticket; absent from events of older servers. */
+    closes?: boolean;
     user: string;
     uuid: string;
     /** Whether it is the ticket's first change. */
@@ -312,6 +316,8 @@ export interface ProjectEventTypes {
     /** The ticket's id, under both names that readers know. */
     ticket: string;
     ticket_uuid: string;
+    /** Its number in the project; absent from events of older servers. */
+    ticket_number?: number | null;
     /** The holder, under both names. */
     agent: string;
     agent_id: string;

@@ -410,11 +410,11 @@ export class Repository implements Disposable {
   /**
    * Makes rows of tickets again when the transaction ends. Needs `write`.
    *
-   * @param field the field whose column was added or removed, if all other columns are complete:
-   * only tickets with a change that names it are made again; null for all tickets
+   * @param fields the fields whose columns were added or removed, if all other columns are complete:
+   * only tickets with a change that names one are made again; null for all tickets
    */
-  relinkTickets(field: string | null): void {
-    this.#crosslinker.relinkTickets(field);
+  relinkTickets(fields: readonly string[] | null): void {
+    this.#crosslinker.relinkTickets(fields);
   }
 
   /** Decodes and hashes every artifact. Returns those that do not match their hashes. */

@@ -190,9 +190,8 @@ export class Ledger {
     };
   }
 
-  /** What budgets count in place of what the provider did not report. */
+  /** What budgets count in place of what is not known: tokens, or the rate of another tier. */
   #estimateOf(model: PricedModel, { tokens, guess }: FinishedCall): Amount {
-    if (tokens.input !== null && tokens.output !== null) return NOTHING;
     const probable = {
       ...tokens,
       input: tokens.input ?? guess.input,

@@ -225,7 +225,7 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
   halts.extend((isHalted, now) => claims.freezing(isHalted, now));
   started.defer(halts.onChanged(() => claims.thawed()));
   const numbers = new TicketNumbers({ database, repositories });
-  const tickets = new Tickets({ repositories, claims, numbers });
+  const tickets = new Tickets({ accounts, projects, repositories, claims, numbers });
   const customFields = new CustomFields({ repositories });
   const submissions = new Submissions({ repositories, claims, tickets });
   const workspaces = new Workspaces({
@@ -292,7 +292,16 @@ export async function openHosting(
   await work.landing.start();
   started.defer(() => work.landing.close());
   const notifications = await openNotifications(
-    { ...options, projects, repositories, claims, workspaces, reviews: store, ticketNotes },
+    {
+      ...options,
+      projects,
+      repositories,
+      claims,
+      numbers: tickets.numbers,
+      workspaces,
+      reviews: store,
+      ticketNotes,
+    },
     started,
   );
   const overlapWatch = await openOverlapWatch(options, work, started);

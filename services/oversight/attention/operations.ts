@@ -11,18 +11,24 @@ import {
   type ReadsAnywhere,
 } from "../../work/projects/mod.ts";
 import type { Review, ReviewServices } from "../../work/reviews/mod.ts";
-import type { Claims } from "../../work/tickets/mod.ts";
+import type { Claims, Tickets } from "../../work/tickets/mod.ts";
 import type { Workspaces } from "../../work/workspaces/mod.ts";
 import { workloadOf } from "./attention.ts";
+
+const ticketNumber = z.int().nullable();
 
 /** Most projects that one answer looks at, and most entries of each of its lists. */
 const MAX_PROJECTS = 50;
 const MAX_ENTRIES = 1000;
 
+/** Most assigned tickets of a project. */
+const MAX_ASSIGNED = 100;
+
 /** What the operation reads. */
 interface WorkServices {
   readonly hosting: Pick<ReviewServices, "reviews"> & {
     readonly claims: Claims;
+    readonly tickets: Pick<Tickets, "numbers">;
     readonly workspaces: Workspaces;
     readonly projects: Projects;
     readonly reads: Pick<ReadsAnywhere, "read">;
@@ -44,15 +50,25 @@ const workSchema = z.object({
   claims: z.array(z.object({
     project: z.string(),
     ticket: z.string(),
+    ticket_number: ticketNumber,
     workspace: z.string().nullable(),
     generation: z.int(),
     expires_at: z.string(),
   })).describe("Tickets that you hold"),
+  assigned: z.array(z.object({
+    project: z.string(),
+    ticket: z.string(),
+    ticket_number: ticketNumber,
+    title: z.string(),
+    status: z.string(),
+    is_blocked: z.boolean(),
+  })).describe("Open tickets that are assigned to you and that you do not hold"),
   workspaces: z.array(z.object({
     project: z.string(),
     name: z.string(),
     description: z.string(),
     ticket: z.string().nullable(),
+    ticket_number: ticketNumber,
     tip: z.string(),
     commits_made: z.int(),
     files_changed: z.int(),
@@ -70,10 +86,10 @@ export const getMyWork = serverOperation({
   summary: "Show the caller's work, in one project or in all",
   mcp: {
     name: "get_my_work",
-    about: "Shows what is yours, in one project or in all: tickets that you hold, your " +
-      "workspaces and reviews, reviews that wait for your verdict, and how many tickets are free. " +
-      "Call it when you begin or resume work. If nothing is yours: list_tickets with unclaimed.",
-    cuts: ["unclaimed", "reviews", "to_review", "workspaces", "claims"],
+    about: "Shows what is yours, in one project or in all: tickets, workspaces, reviews, reviews " +
+      "that wait for your verdict, and how many tickets are free. Call it when you begin or " +
+      "resume work. If nothing is yours: list_tickets with unclaimed.",
+    cuts: ["unclaimed", "reviews", "to_review", "workspaces", "assigned", "claims"],
     advice: { notFound: "list_projects names your projects" },
   },
   input: z.object({
@@ -95,10 +111,16 @@ export const getMyWork = serverOperation({
   ]);
   const owners = new Set(work.workspaces.map(({ projectId }) => projectId));
   const read = await Promise.all(
-    projects.map((project) => readProject(hosting, project, owners.has(project.id) ? key : null)),
+    projects.map((project) =>
+      readProject(hosting, project, {
+        name: principal.name,
+        owner: owners.has(project.id) ? key : null,
+      })
+    ),
   );
-  const unread = read.filter(({ tickets, workspaces }) => tickets === null || workspaces === null)
-    .map(({ slug }) => slug);
+  const unread = read.filter(({ tickets, assigned, workspaces }) =>
+    tickets === null || assigned === null || workspaces === null
+  ).map(({ slug }) => slug);
   const reasons = [
     ...skipped,
     ...unread.length === 0 ? [] : [`Not all of ${unread.join(", ")} can be read now`],
@@ -108,10 +130,12 @@ export const getMyWork = serverOperation({
     claims: here(work.claims).map(({ project, item }) => ({
       project,
       ticket: item.ticket,
+      ticket_number: item.ticketNumber,
       workspace: item.workspace,
       generation: item.generation,
       expires_at: new Date(item.expiresAt).toISOString(),
     })),
+    assigned: read.flatMap(({ assigned }) => assigned ?? []),
     workspaces: read.flatMap(({ workspaces }) => workspaces ?? []),
     to_review: here(awaited).map(viewOfReview),
     reviews: here(work.reviews).map(viewOfReview),
@@ -144,18 +168,41 @@ function projectsOf(
 /**
  * What only a project's repository knows; null for what cannot be read now.
  *
- * @param owner the key of the caller, if it has active workspaces there
+ * @param caller.owner the key of the caller, if it has active workspaces there
  */
 async function readProject(
-  { claims, workspaces, reads }: WorkServices["hosting"],
+  { claims, tickets: { numbers }, workspaces, reads }: WorkServices["hosting"],
   project: Project,
-  owner: string | null,
+  { name, owner }: { readonly name: string; readonly owner: string | null },
 ) {
-  const [free, own] = await Promise.all([
-    readable(claims.unclaimed(project, { limit: 1, status: "Open" }, reads)),
+  const without = claims.list(project, name).map(({ ticket }) => ticket);
+  const given = { assignee: name, state: "open", without, limit: MAX_ASSIGNED } as const;
+  const [free, assigned, own] = await Promise.all([
+    readable(claims.unclaimed(project, { for: name, limit: 1, status: "Open" }, reads)),
+    readable(reads.read(project, (repository) => repository.tickets(given))),
     owner === null ? [] : readable(workspacesOf(workspaces, project, owner)),
   ]);
-  return { slug: project.slug, tickets: free?.total ?? null, workspaces: own };
+  const known = await numbers.of(project, [
+    ...(assigned?.tickets ?? []).map(({ uuid }) => uuid),
+    ...(own ?? []).flatMap(({ ticket }) => ticket ?? []),
+  ]);
+  const numberOf = (ticket: string | null) => known.get(ticket ?? "") ?? null;
+  return {
+    slug: project.slug,
+    tickets: free?.total ?? null,
+    assigned: assigned?.tickets.map(({ uuid: ticket, title, status, is_blocked }) => ({
+      project: project.slug,
+      ticket,
+      ticket_number: numberOf(ticket),
+      title,
+      status,
+      is_blocked,
+    })) ?? null,
+    workspaces: own?.map((workspace) => ({
+      ...workspace,
+      ticket_number: numberOf(workspace.ticket),
+    })) ?? null,
+  };
 }
 
 /** What a read finds; null if it cannot be made now. */

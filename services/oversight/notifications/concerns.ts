@@ -2,17 +2,18 @@ import { TextSet } from "../../engines/fossil/front/mod.ts";
 import type { Account, AccountDirectory } from "../../people/identity/mod.ts";
 import type { HeldProject, Project, ProjectRepositories } from "../../work/projects/mod.ts";
 import type { Comment, ReviewStore } from "../../work/reviews/mod.ts";
-import type { Claim, Claims } from "../../work/tickets/mod.ts";
+import type { Claims, TicketNumbers } from "../../work/tickets/mod.ts";
 import type { Workspaces } from "../../work/workspaces/mod.ts";
-import { actorName, isByMuster, type ProjectEvent } from "./events.ts";
+import { actorName, type ProjectEvent } from "./events.ts";
+import type { Concern } from "./concern.ts";
 import { excerpt, listed, mentioned, oneLine, quoted, short } from "./lines.ts";
-import type { About, AddressedKind } from "../../chat/inboxes/mod.ts";
-import type { Ticket } from "../../engines/fossil/mod.ts";
+import { TicketConcerns } from "./ticket_concerns.ts";
 
 export interface ConcernsOptions {
   readonly accounts: Pick<AccountDirectory, "find" | "get">;
   readonly repositories: Pick<ProjectRepositories, "read">;
   readonly claims: Pick<Claims, "active">;
+  readonly numbers: Pick<TicketNumbers, "with">;
   readonly workspaces: Pick<Workspaces, "overlaps" | "find">;
   readonly reviews: ReviewStore;
 }
@@ -53,7 +54,7 @@ export class Concerns {
     for (const { to, ...concern } of await this.#concerns(held.project, event)) {
       const account = this.#accountOf(to, Date.parse(event.time));
       if (account === null || found.has(account.id) || !mayRead(held, account)) continue;
-      if (isOwn(event, account)) continue;
+      if (concern.isNews !== true && isOwn(event, account)) continue;
       found.set(account.id, { ...concern, account });
     }
     return [...found.values()];
@@ -91,7 +92,7 @@ export class Concerns {
   async #ofClaim(project: Project, { data }: EventOf<"project.claim">) {
     const { ticket, agent, status, by, previous_agent: before, previous_outcome: outcome } = data;
     const about = { ticket };
-    const title = () => this.#tickets.nameOf(project, ticket);
+    const title = () => this.#tickets.nameOf(project, data);
     const kind = "claim";
     if (status === "lapsed") {
       const text = `Your claim of ${await title()} has run out`;
@@ -197,19 +198,6 @@ function isOwn(event: ProjectEvent, { id, name }: Account): boolean {
   return false;
 }
 
-/** The notification of one account about an event. */
-export interface Concern {
-  /** The account's internal id, or its name. */
-  readonly to: { readonly key: string } | { readonly name: string };
-  readonly kind: Exclude<AddressedKind, "message">;
-  /** Who caused it. */
-  readonly from: string;
-  readonly text: string;
-  /** Whether it reports a failure, which no summary of other lines may hide. */
-  readonly isFailure?: boolean;
-  readonly about?: Omit<About, "project">;
-}
-
 type ReviewEvent = Extract<ProjectEvent, { readonly type: "project.review" }>;
 
 /** Most characters of a path in a text. */
@@ -291,110 +279,4 @@ class ReviewConcerns {
 function placeOf({ path, line }: Comment): string {
   if (path === null || path === "") return "";
   return `, ${oneLine(path, MAX_PATH)}${line === null ? "" : `:${line}`}`;
-}
-
-type TicketEvent = Extract<ProjectEvent, { readonly type: "project.ticket" }>;
-
-interface TicketConcernsOptions {
-  readonly accounts: Pick<AccountDirectory, "get">;
-  readonly repositories: Pick<ProjectRepositories, "read">;
-  readonly claims: Pick<Claims, "active">;
-}
-
-/** The field with a comment, and the one with the description. */
-const COMMENT = "icomment";
-const DESCRIPTION = "comment";
-
-/** The fields whose values stay, and all with text. */
-const WORDING = ["title", DESCRIPTION];
-const TEXTS = [...WORDING, COMMENT];
-
-/**
- * Finds the accounts that a change of a ticket concerns: the holder of its claim, the accounts that
- * its text mentions with `@`, and earlier commenters, whom a comment answers.
- */
-export class TicketConcerns {
-  readonly #options: TicketConcernsOptions;
-  /** The ticket that was read last: changes that came together need it only once. */
-  #last: Ticket | null = null;
-
-  constructor(options: TicketConcernsOptions) {
-    this.#options = options;
-  }
-
-  /** The name of a ticket in a text. */
-  async nameOf(project: Project, ticket: string): Promise<string> {
-    const { repositories } = this.#options;
-    const read = repositories.read(project, (repository) => repository.resolveTicket(ticket));
-    const { title } = await read.catch(() => ({ title: "" }));
-    return `ticket ${short(ticket)}${quoted(title)}`;
-  }
-
-  async of(project: Project, event: TicketEvent): Promise<readonly Concern[]> {
-    // Of the landing on which muster comments, the author knows already.
-    if (isByMuster(event)) return [];
-    const { data } = event;
-    const { ticket, title, user: from, fields, status } = data;
-    const claim = this.#claimAt(project, event);
-    const hasText = fields.some((field) => TEXTS.includes(field));
-    if (claim === null && !hasText) return [];
-    const about = { ticket };
-    const name = `ticket ${short(ticket)}${quoted(title)}`;
-    const changed = `${from} has changed ${name}, which you hold: ${status}`;
-    const toHolder = (text: string) =>
-      claim === null
-        ? []
-        : [{ to: { key: claim.holder.key }, kind: "answer", from, text, about } as const];
-    if (!hasText) return toHolder(changed);
-    const { comments, changes } = await this.#withChange(project, ticket, data.uuid);
-    const { comment, text, mentions } = textsOf(changes, data.uuid);
-    const said = `${from} commented on ${name}${excerpt(comment)}`;
-    const entry = { from, text: said, about };
-    const speakers = comment === ""
-      ? []
-      : [...new Set([changes[0]?.user ?? "", ...comments.map(({ user }) => user)])];
-    const mention = comment !== "" ? said : `${from} mentioned you in ${name}${excerpt(text)}`;
-    return [
-      ...toHolder(comment === "" ? changed : said),
-      ...mentions.map((one): Concern => ({
-        ...entry,
-        text: mention,
-        to: { name: one },
-        kind: "mention",
-      })),
-      ...speakers.filter((one) => one !== "")
-        .map((one): Concern => ({ ...entry, to: { name: one }, kind: "answer" })),
-    ];
-  }
-
-  /** A ticket with its changes up to one of them at least. */
-  async #withChange(project: Project, id: string, change: string): Promise<Ticket> {
-    const last = this.#last;
-    if (last?.uuid === id && last.changes.some(({ uuid }) => uuid === change)) return last;
-    const { repositories } = this.#options;
-    return this.#last = await repositories.read(project, (repository) => repository.ticket(id));
-  }
-
-  /** The claim that holds the ticket now, if it did so before the change. */
-  #claimAt(project: Project, { time, data }: TicketEvent): Claim | null {
-    const claim = data.is_new ? null : this.#options.claims.active(project, data.ticket);
-    return claim !== null && claim.claimedAt <= Date.parse(time) ? claim : null;
-  }
-}
-
-/**
- * The comment of a change and its description of the ticket, each empty if the change has none, and
- * the names that the change mentions. The title and the description mention a name only once.
- */
-function textsOf(changes: Ticket["changes"], uuid: string) {
-  const index = changes.findIndex((change) => change.uuid === uuid);
-  const valuesOf = (change: Ticket["changes"][number] | undefined, names: readonly string[]) =>
-    (change?.fields ?? []).filter(({ name }) => names.includes(name)).map(({ value }) => value);
-  const change = changes[index];
-  const [comment = ""] = valuesOf(change, [COMMENT]);
-  const before = changes.slice(0, Math.max(index, 0)).flatMap((one) => valuesOf(one, WORDING));
-  const known = new Set(mentioned(before.join("\n")));
-  const added = mentioned(valuesOf(change, WORDING).join("\n")).filter((name) => !known.has(name));
-  const [text = ""] = valuesOf(change, [DESCRIPTION]);
-  return { comment, text, mentions: [...new Set([...mentioned(comment), ...added])] };
 }

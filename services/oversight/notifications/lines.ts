@@ -117,9 +117,9 @@ function checkinLine(event: EventOf<"project.checkin">): Line | null {
  * a landing closes, because the line of the landing says it.
  */
 function ticketLine(event: EventOf<"project.ticket">): Line | null {
-  const { ticket, title, status, user, fields, is_new: isNew } = event.data;
+  const { title, status, user, fields, is_new: isNew } = event.data;
   if (isByMuster(event) || (isOfLanding(event) && fields.includes("status"))) return null;
-  const name = `ticket ${short(ticket)}${quoted(title)}`;
+  const name = `${ticketName(event.data)}${quoted(title)}`;
   const line = (text: string): Line => ({ kind: "ticket", text: `${user} ${text}` });
   if (isNew) return line(`filed ${name}`);
   const commented = fields.includes("icomment") ? "commented on " : "";
@@ -137,8 +137,8 @@ function claimLine(event: EventOf<"project.claim">): Line | null {
 }
 
 function claimText(event: EventOf<"project.claim">): string | null {
-  const { agent, ticket, status, by } = event.data;
-  const name = `ticket ${short(ticket)}`;
+  const { agent, status, by } = event.data;
+  const name = ticketName(event.data);
   switch (status) {
     case "claimed":
     case "released":
@@ -308,6 +308,14 @@ export function quoted(title: string): string {
 /** The start of a hash, long enough for people. */
 export function short(hash: string): string {
   return hash.slice(0, 10);
+}
+
+/** What a text calls a ticket: by its number, else the start of its id. */
+export function ticketName({ ticket, ticket_number: number = null }: {
+  readonly ticket: string;
+  readonly ticket_number?: number | null;
+}): string {
+  return `ticket ${number === null ? short(ticket) : `#${number}`}`;
 }
 
 /** Up to three paths, and how many more there are. */

@@ -26,9 +26,9 @@ export const reportCheck = operation(
     callers: "no session",
     mcp: {
       name: "report_ci_status",
-      about: "Reports the result of a check (CI) that you ran on a check-in. It replaces the " +
-        "earlier report of the same context. Report only what you really ran. A required check counts " +
-        "from a project token or from those whom its rule names, never for your own work.",
+      about: "Reports the result of a check (CI) on a check-in, in place of the earlier report " +
+        "of the same context. Report only what you really ran. A required check counts from " +
+        "a project token or those whom its rule names, never for your own work.",
       takes: {
         checkin: "The check-in: its hash or a prefix of it",
         context: "The name of the check, such as ci/build",
@@ -42,8 +42,8 @@ export const reportCheck = operation(
           "Give a hash: get_workspace shows the tip of a workspace, and get_timeline check-ins",
       },
     },
-    summary:
-      "Report the result of a check (CI) on a check-in; it replaces an earlier one of the same context",
+    summary: "Report the result of a check (CI) on a check-in; it replaces an earlier one of the " +
+      "same context",
     input: reportSchema,
     bodyName: "CheckReport",
     example: {
@@ -70,9 +70,7 @@ export const getCheckinStatus = operation({
   needs: "read",
   mcp: {
     name: "get_ci_status",
-    about:
-      "Shows the checks (CI) of a check-in: the newest report of each. Use it before you ask " +
-      "for a review or merge.",
+    about: "Shows the checks (CI) of a check-in: the newest report of each.",
     takes: { checkin: "Hash, prefix of it, branch or tag; workspace/NAME" },
     cuts: ["checks"],
     advice: { notFound: "get_timeline lists check-ins" },

@@ -166,8 +166,7 @@ export const getTimeline = operation({
   needs: "read",
   mcp: {
     name: "get_timeline",
-    about: "Lists check-ins, newest first. Use it to see what others did lately; then " +
-      "get_checkin or get_diff shows one in detail.",
+    about: "Lists check-ins, newest first. get_checkin and get_diff show more of one.",
     takes: { branch: "Only check-ins of this branch; all if empty" },
     list: { field: "checkins", noun: "check-ins", limit: 25 },
     advice: { notFound: "list_branches names the branches" },

@@ -50,7 +50,11 @@ export const ARTIFACT_EVENTS: readonly ProjectEventType[] = [
 export function artifactEvent(
   project: Pick<Project, "id" | "slug">,
   artifact: ReceivedArtifact,
-  by: { readonly origin: Origin; readonly time: number },
+  { numbers, ...by }: {
+    readonly origin: Origin;
+    readonly time: number;
+    readonly numbers: ReadonlyMap<string, number>;
+  },
 ): NewEvent {
   const { uuid, user } = artifact;
   switch (artifact.kind) {
@@ -60,8 +64,9 @@ export function artifactEvent(
       return projectEvent(project, "project.checkin", data, by);
     }
     case "ticket": {
-      const { ticket, title, status, is_new, fields } = artifact;
-      const data = { ticket, title, status, user, uuid, is_new, fields };
+      const { ticket, title, status, closes, is_new, fields } = artifact;
+      const ticket_number = numbers.get(ticket) ?? null;
+      const data = { ticket, ticket_number, title, status, closes, user, uuid, is_new, fields };
       return projectEvent(project, "project.ticket", data, by);
     }
     case "wiki": {

@@ -21,8 +21,15 @@ export interface Reception {
   readonly now: number;
 }
 
-/** Returns changes of the app database for new artifacts in a repository. */
-export type ReceptionObserver = (reception: Reception) => Change | Promise<Change>;
+/** What follows in the app database from new artifacts in a repository. */
+export interface ReceptionChange extends Change {
+  /** The numbers of the tickets that are new or changed, by their whole ids: their events have them. */
+  readonly ticketNumbers?: ReadonlyMap<string, number>;
+}
+
+export type ReceptionObserver = (
+  reception: Reception,
+) => ReceptionChange | Promise<ReceptionChange>;
 
 /** A write of this service, which its mark tells apart. */
 export type OwnWrite = Pick<Pending, "stamp" | "origin">;

@@ -21,8 +21,10 @@ type Checkin = Extract<ReceivedArtifact, { readonly kind: "checkin" }>;
 export function receptionEvents(
   project: About,
   artifacts: readonly ReceivedArtifact[],
-  { originOf, time }: {
+  { originOf, numbers, time }: {
     readonly originOf: (artifact: ReceivedArtifact) => Origin;
+    /** The numbers of tickets. */
+    readonly numbers: ReadonlyMap<string, number>;
     /** Unix milliseconds. */
     readonly time: number;
   },
@@ -41,7 +43,7 @@ export function receptionEvents(
     else push.push(artifact);
   }
   return artifacts.flatMap((artifact) => {
-    const by = { origin: originOf(artifact), time };
+    const by = { origin: originOf(artifact), time, numbers };
     const push = isOfGit(artifact) ? pushes.get(artifact.receipt) : undefined;
     if (push === undefined) return [artifactEvent(project, artifact, by)];
     return push[0] === artifact ? [pushEvent(project, push, by)] : [];

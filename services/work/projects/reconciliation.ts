@@ -1,8 +1,13 @@
-import type { Change, Database, Statement } from "../../engines/database/mod.ts";
+import type { Database, Statement } from "../../engines/database/mod.ts";
 import type { Received } from "../../engines/fossil/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { type Intentions, markOfWrite } from "./intentions.ts";
-import { causesOf, type OwnWrite, type ReceptionObserver } from "./reception.ts";
+import {
+  causesOf,
+  type OwnWrite,
+  type ReceptionChange,
+  type ReceptionObserver,
+} from "./reception.ts";
 import { receptionEvents } from "./reception_events.ts";
 import type { ReceivedPlaces } from "./received_places.ts";
 import type { Project } from "./records.ts";
@@ -112,7 +117,6 @@ export class Reconciliation {
     const isKnown = known?.rcvid === place.rcvid && known.projectCode === place.projectCode;
     if (pending.length === 0 && !more && isKnown) return;
     const { originOf, isOwn } = causesOf(own, pending);
-    const events = receptionEvents(project, artifacts, { originOf, time: now });
     const outcomes = await files.use(
       project,
       (repository) =>
@@ -122,11 +126,13 @@ export class Reconciliation {
           return [intentions.outcome(write, { project, repository, artifacts: left, now })];
         })),
     );
-    const changes: Change[] = [...outcomes];
+    const changes: ReceptionChange[] = [...outcomes];
     for (const observe of artifacts.length === 0 ? [] : this.#observers) {
       const settled = changes.flatMap(({ events = [] }) => events);
       changes.push(await observe({ project, artifacts, originOf, isOwn, settled, now }));
     }
+    const numbers = new Map(changes.flatMap((change) => [...change.ticketNumbers ?? []]));
+    const events = receptionEvents(project, artifacts, { originOf, numbers, time: now });
     await places.keep(project, place, {
       statements: changes.flatMap((change) => change.statements ?? []),
       events: [...events, ...changes.flatMap((change) => change.events ?? [])],

@@ -61,7 +61,7 @@ const byNumber = z.object({
 
 /** What tools say about the review that a call names. */
 const ofReview = { id: z.int().min(1).describe("The number of the review") };
-const OF_ROUND = "The round that you read: the call fails if a newer one has begun";
+const OF_ROUND = "The round that you read: fails if there is a newer one";
 const FIND = { notFound: "list_reviews shows the reviews" };
 
 /** A request that ends a review, or lets its workspace land. */

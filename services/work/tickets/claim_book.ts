@@ -31,8 +31,7 @@ export class ClaimBook implements Directory {
 
   async load(): Promise<void> {
     const { tables } = this.#database;
-    const claims = await tables.selectFrom("claims").selectAll().where("ended_at", "is", null)
-      .execute();
+    const claims = await numberedClaims(tables).where("ended_at", "is", null).execute();
     const leases = await tables.selectFrom("ticket_leases").selectAll().where("strikes", ">", 0)
       .execute();
     this.#pages.clear();
@@ -277,11 +276,12 @@ export class ClaimStatements {
     },
     when: { readonly origin: Origin; readonly time: number },
   ) {
-    const { ticket, generation, workspace, holder } = claim;
+    const { ticket, ticketNumber, generation, workspace, holder } = claim;
     const isTaken = previous !== null && previous.holder.key !== holder.key;
     return projectEvent(project, "project.claim", {
       ticket,
       ticket_uuid: ticket,
+      ticket_number: ticketNumber,
       agent: holder.name,
       agent_id: holder.name,
       status,
@@ -312,8 +312,18 @@ export interface Span {
 }
 
 function claimsOf({ tables }: Database, projectId: string, ticket: string) {
-  return tables.selectFrom("claims").selectAll()
-    .where("project_id", "=", projectId).where("ticket", "=", ticket);
+  return numberedClaims(tables).where("claims.project_id", "=", projectId)
+    .where("claims.ticket", "=", ticket);
+}
+
+/** Claims with the numbers of their tickets. */
+function numberedClaims(tables: Database["tables"]) {
+  return tables.selectFrom("claims").leftJoin(
+    "ticket_numbers",
+    (join) =>
+      join.onRef("ticket_numbers.project_id", "=", "claims.project_id")
+        .onRef("ticket_numbers.ticket", "=", "claims.ticket"),
+  ).selectAll("claims").select("ticket_numbers.number");
 }
 
 /** The newest claim of a ticket, active or not; null if there never was one. */

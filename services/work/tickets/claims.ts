@@ -1,7 +1,7 @@
 import { type Change, Duplicate, type Statement } from "../../engines/database/mod.ts";
 import { Conflict, Forbidden, NotFound } from "../../kernel/errors.ts";
 import { type Origin, SYSTEM } from "../../engines/events/mod.ts";
-import type { TicketRef } from "../../engines/fossil/mod.ts";
+import type { TicketListOptions, TicketRef } from "../../engines/fossil/mod.ts";
 import { slotFull, type Slots } from "../../people/agents/mod.ts";
 import { type Caller, originOf, type Principal } from "../../people/identity/mod.ts";
 import { foldCase } from "../../engines/irc/mod.ts";
@@ -25,7 +25,9 @@ import {
   type Span,
 } from "./claim_book.ts";
 import { ClaimExpiry, ClaimLeases } from "./claim_leases.ts";
+import type { Numbered } from "./numbers.ts";
 import {
+  blockedRefusal,
   type Claim,
   type ClaimOutcome,
   claimRefusal,
@@ -109,6 +111,12 @@ class ClaimQuota {
 
 function ticketOf({ projectId, ticket }: Claim): string {
   return `${projectId} ${ticket}`;
+}
+
+/** Which of the tickets that somebody can claim a list has. */
+export interface FreeTickets
+  extends Pick<TicketListOptions, "limit" | "offset" | "status" | "assignee" | "label"> {
+  readonly for: string;
 }
 
 /** Most active claims of a project. */
@@ -263,36 +271,32 @@ export class Claims {
   }
 
   /**
-   * A page of the tickets that nobody holds and that do not wait for a person; of one status, if
-   * given.
+   * A page of the tickets that somebody can claim: nobody holds them, they wait neither for a person
+   * nor for an open ticket, and are not assigned to somebody else.
+   *
+   * @param free.for the name of who could claim them
    */
   unclaimed(
     project: Project,
-    { status, limit, offset = 0 }: {
-      readonly status?: string | undefined;
-      readonly limit: number;
-      readonly offset?: number;
-    },
+    free: FreeTickets,
     reads: Pick<ReadsAnywhere, "read"> = this.#options.repositories,
   ): Promise<{ readonly tickets: readonly TicketRef[]; readonly total: number }> {
     const without = [...this.list(project).map(({ ticket }) => ticket), ...this.struck(project)];
     return reads.read(
       project,
-      (repository) =>
-        repository.tickets({ limit, offset, without, ...(status === undefined ? {} : { status }) }),
+      (repository) => repository.tickets({ ...free, without, isBlocked: false }),
     );
   }
 
   /**
    * Claims a ticket, or renews the actor's claim.
    *
-   * @param ticket its whole id
-   * @throws Conflict if somebody else holds it, or the generation is not the current one
+   * @throws Conflict if somebody else holds it, it is blocked, or the generation is not the current one
    * @throws TooMany if the actor holds too many claims
    */
   async claim(
     project: Project,
-    ticket: TicketRef,
+    ticket: Numbered,
     request: ClaimRequest & { readonly workspace?: string | undefined },
   ): Promise<{ readonly claim: Claim; readonly isNew: boolean }> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -302,7 +306,8 @@ export class Claims {
         continue;
       }
       if (held !== null && held.holder.key !== request.actor.key) {
-        throw claimRefusal("Ticket already claimed", held, await this.#next(project));
+        const next = await this.#next(project, request.actor);
+        throw claimRefusal("Ticket already claimed", held, next);
       }
       const done = held === null
         ? await this.#begin(project, ticket, request)
@@ -494,7 +499,7 @@ export class Claims {
 
   async #begin(
     project: Project,
-    ticket: TicketRef,
+    ticket: Numbered,
     { caller, actor, workspace }: ClaimRequest & { readonly workspace?: string | undefined },
   ): Promise<Claim | null> {
     if (this.book.count(project.id) >= MAX_CLAIMS) {
@@ -502,11 +507,13 @@ export class Claims {
     }
     const previous = await this.newest(project, ticket.uuid);
     requireNotDone(ticket, previous, actor);
+    if (ticket.is_blocked) throw blockedRefusal(ticket, await this.#next(project, actor));
     const now = this.#options.scheduler.now();
     const claim: Claim = {
       id: newUlid(now),
       projectId: project.id,
       ticket: ticket.uuid,
+      ticketNumber: ticket.number,
       generation: (previous?.generation ?? 0) + 1,
       holder: { key: actor.key, name: actor.name },
       workspace: workspace ?? null,
@@ -532,8 +539,8 @@ export class Claims {
     return await this.#leases.renew(claim, { always: true });
   }
 
-  async #next(project: Project): Promise<readonly string[]> {
-    const page = { status: "Open", limit: NEXT_TICKETS };
+  async #next(project: Project, { name }: Holder): Promise<readonly string[]> {
+    const page = { for: name, status: "Open", limit: NEXT_TICKETS };
     return (await this.unclaimed(project, page)).tickets.map(({ uuid }) => uuid);
   }
 

@@ -14,6 +14,6 @@ export {
 } from "./records.ts";
 export { Claims } from "./claims.ts";
 export { CustomFields } from "./ticket_fields.ts";
-export { TicketNumbers } from "./numbers.ts";
+export { type Numbered, TicketNumbers } from "./numbers.ts";
 export { type Submission, type SubmissionPart, Submissions } from "./submissions.ts";
-export { type NumberedTicket, Tickets, type TicketView } from "./tickets.ts";
+export { Tickets, type TicketView } from "./tickets.ts";

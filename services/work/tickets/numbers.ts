@@ -1,4 +1,5 @@
 import { type Database, type Statement, statement } from "../../engines/database/mod.ts";
+import type { Blocker, TicketRef } from "../../engines/fossil/mod.ts";
 import type { Project, ProjectRepositories, Reception } from "../projects/mod.ts";
 
 /** A number of a ticket, with `#` or without. */
@@ -12,6 +13,12 @@ export interface TicketNumbersOptions {
   readonly repositories: Pick<ProjectRepositories, "read" | "onReceived" | "onLook">;
 }
 
+/** A ticket with its number in the project; null until the server has given it one. */
+export type Numbered<Ref extends TicketRef = TicketRef> = Omit<Ref, "blocked_by"> & {
+  readonly number: number | null;
+  readonly blocked_by: readonly (Blocker & { readonly number: number | null })[];
+};
+
 /**
  * The numbers of tickets. The server gives a number to each ticket that a project's repository
  * receives, whichever program filed it, in order of arrival; those that come with a whole repository
@@ -24,7 +31,7 @@ export class TicketNumbers {
     this.#options = options;
     options.repositories.onReceived(async ({ project, artifacts }: Reception) => {
       const tickets = artifacts.flatMap((one) => one.kind === "ticket" ? [one.ticket] : []);
-      return { statements: await this.#giving(project, [...new Set(tickets)]) };
+      return await this.#giving(project, [...new Set(tickets)]);
     });
     options.repositories.onLook((project, isReplaced) => this.#numberAll(project, isReplaced));
   }
@@ -32,7 +39,7 @@ export class TicketNumbers {
   /**
    * The numbers of tickets, by their whole ids. One that came a moment ago may have none yet.
    *
-   * @param tickets at most 10,000
+   * @param tickets at most 20,000
    */
   async of(
     { id }: Pick<Project, "id">,
@@ -47,13 +54,20 @@ export class TicketNumbers {
     return numbers;
   }
 
-  /** Tickets, each with its number, or null if it has none yet. */
-  async with<Ref extends { readonly uuid: string }>(
+  /** Tickets, each with its number and those of its blockers; null for one that has none yet. */
+  async with<Ref extends TicketRef>(
     project: Pick<Project, "id">,
     tickets: readonly Ref[],
-  ): Promise<readonly (Ref & { readonly number: number | null })[]> {
-    const numbers = await this.of(project, tickets.map(({ uuid }) => uuid));
-    return tickets.map((ref) => Object.assign(ref, { number: numbers.get(ref.uuid) ?? null }));
+  ): Promise<readonly Numbered<Ref>[]> {
+    const ids = tickets.flatMap((
+      { uuid, blocked_by },
+    ) => [uuid, ...blocked_by.map((blocker) => blocker.uuid)]);
+    const numbers = await this.of(project, [...new Set(ids)]);
+    const number = <Named extends { readonly uuid: string }>(named: Named) =>
+      Object.assign(named, { number: numbers.get(named.uuid) ?? null });
+    return tickets.map((ref) =>
+      Object.assign(number(ref), { blocked_by: ref.blocked_by.map(number) })
+    );
   }
 
   /**
@@ -104,16 +118,17 @@ export class TicketNumbers {
           repository.tickets({ limit: AT_ONCE, offset: tickets.length, isReversed: true }),
       );
       tickets.push(...page.tickets.map(({ uuid }) => uuid));
-      if (page.tickets.length < AT_ONCE) return await this.#giving(project, tickets);
+      if (page.tickets.length < AT_ONCE) return (await this.#giving(project, tickets)).statements;
     }
   }
 
-  /** The statements that give the next numbers to those of the tickets that have none. */
-  async #giving(project: Project, tickets: readonly string[]): Promise<readonly Statement[]> {
-    if (tickets.length === 0) return [];
+  /**
+   * The numbers of the tickets, and the statements that give the next ones to those that have none.
+   */
+  async #giving(project: Project, tickets: readonly string[]) {
     const known = await this.of(project, tickets);
     const unknown = tickets.filter((ticket) => !known.has(ticket));
-    if (unknown.length === 0) return [];
+    if (unknown.length === 0) return { statements: [], ticketNumbers: known };
     const last = await this.#last(project);
     const rows = unknown.map((ticket, index) => (
       { project_id: project.id, number: last + index + 1, ticket }
@@ -124,7 +139,8 @@ export class TicketNumbers {
         .values(rows.slice(at, at + AT_ONCE)).onConflict((conflict) => conflict.doNothing());
       statements.push(statement(insertion));
     }
-    return statements;
+    const given = rows.map(({ ticket, number }) => [ticket, number] as const);
+    return { statements, ticketNumbers: new Map([...known, ...given]) };
   }
 
   /** The number that was given last; 0 before the first. */

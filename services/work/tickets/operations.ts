@@ -23,6 +23,7 @@ import type { ProjectTexts } from "../texts/mod.ts";
 import { trimmedLineSchema } from "../../kernel/validation/schemas.ts";
 import type { Claims } from "./claims.ts";
 import type { CustomFields } from "./ticket_fields.ts";
+import { assigneeOf } from "./given_work.ts";
 import { isoOf, NOT_CLAIMED, type TicketWriter, viewOfClaim } from "./records.ts";
 import {
   claimListSchema,
@@ -99,6 +100,16 @@ function exactly(field: string) {
   return z.string().max(200).optional().meta({ description: `Only tickets of this ${field}` });
 }
 
+/** Filters by what gives work. */
+const byGiven = {
+  assignee: z.string().max(200).optional().meta({
+    description: "Only tickets that are assigned to this account, `me` or `nobody`",
+  }),
+  label: z.string().max(200).optional().meta({
+    description: "Only tickets with this label, in upper or lower case",
+  }),
+};
+
 export const listTickets = operation(
   {
     http: "GET /api/tickets",
@@ -115,6 +126,10 @@ export const listTickets = operation(
       priority: exactly("priority"),
       severity: exactly("severity"),
       subsystem: exactly("subsystem"),
+      ...byGiven,
+      blocked: z.enum(["true", "false"]).optional().meta({
+        description: "Only tickets that wait for an open one, or only those that do not",
+      }),
       search: z.string().max(200).optional().meta({
         description: "Only tickets with every word of this text in the title or at the start of " +
           "the id; `#12` finds the ticket with this number",
@@ -136,10 +151,34 @@ export const listTickets = operation(
     }),
     ok: { schema: ticketListSchema, description: "A page of tickets" },
     isRead: true,
+    cli: {
+      at: "ticket list <project>",
+      about: "list the open tickets of a project, newest first",
+      options: {
+        state: { about: "open or closed tickets", default: "open" },
+        assignee: { flags: "--assignee <name>" },
+        reverse: null,
+        field: null,
+        value: null,
+      },
+      items: "tickets",
+      columns: [
+        "NUMBER: [#{number}]",
+        "status",
+        "assignee",
+        "BLOCKED: {is_blocked?yes|}",
+        "LABELS: {labels:commas}",
+        "title",
+      ],
+      examples: [{
+        line: "ticket list website --assignee me --blocked false",
+        purpose: "What you can begin now",
+      }],
+    },
   },
   async (
     { hosting }: TicketServices,
-    { status, field: name, value, page, per_page, reverse, ...conditions },
+    { status, field: name, value, page, per_page, reverse, assignee, blocked, ...conditions },
     call,
   ) => {
     if (name === undefined && value !== undefined) {
@@ -150,11 +189,14 @@ export const listTickets = operation(
     const sought = conditions.search?.trim() ?? "";
     const named = await numbers.named(call.project, sought.startsWith("#") ? [sought] : []);
     const search = named.get(sought);
+    const { access } = call;
     const filter = {
       ...given(conditions),
       ...(search === undefined ? {} : { search }),
       ...(status === undefined || status === "" ? {} : { status }),
       ...(name === undefined ? {} : { field: { name, value: value ?? "" } }),
+      ...(assignee === undefined ? {} : { assignee: assigneeOf(assignee, access.principal) }),
+      ...(blocked === undefined ? {} : { isBlocked: blocked === "true" }),
       isReversed: reverse === "true",
     };
     return new RepositoryRead(
@@ -166,8 +208,11 @@ export const listTickets = operation(
       },
       "all",
       {
-        isProvisional: ({ tickets }) => tickets.some(({ number }) => number === null),
-        surroundings: search ?? "",
+        isProvisional: ({ tickets }) =>
+          tickets.some((ticket) =>
+            [ticket, ...ticket.blocked_by].some(({ number }) => number === null)
+          ),
+        surroundings: `${search ?? ""} ${assignee === "me" ? access.principal.name : ""}`,
       },
     );
   },
@@ -182,15 +227,23 @@ export const listUnclaimedTickets = operation({
       description: "Only tickets of this status, Open by default; empty for every status",
     }),
     limit: boundedNumber("Most tickets to list, at most 200", 50, 200),
+    ...byGiven,
     offset: boundedNumber("How many tickets to skip", 0, 1_000_000, 0),
   }),
   ok: {
     schema: unclaimedSchema,
-    description: "Tickets that nobody holds, and that do not wait for a person",
+    description: "Tickets that nobody holds, that wait neither for a person nor for an open " +
+      "ticket, and that are not assigned to somebody else",
   },
-}, async ({ hosting }: TicketServices, { status = "Open", limit, offset }, { project }) => {
-  const asked = { limit, offset, status: status || undefined };
-  const { tickets, total } = await hosting.claims.unclaimed(project, asked);
+}, async ({ hosting }: TicketServices, asked, { project, access: { principal } }) => {
+  const { status = "Open", assignee, ...page } = asked;
+  const free = {
+    ...given(page),
+    ...(assignee === undefined ? {} : { assignee: assigneeOf(assignee, principal) }),
+    ...(status === "" ? {} : { status }),
+    for: principal.name,
+  };
+  const { tickets, total } = await hosting.claims.unclaimed(project, free);
   return { tickets: await hosting.tickets.numbers.with(project, tickets), total };
 });
 
@@ -254,6 +307,30 @@ export const getTicket = operation({
     }),
   }),
   ok: { schema: ticketSchema, description: "The ticket" },
+  cli: {
+    at: "ticket show <project> <ticket:uuid>",
+    about: "show a ticket with its comments",
+    options: null,
+    items: "comments",
+    fields: [
+      "number",
+      "id: {uuid}",
+      "title",
+      "status",
+      "resolution",
+      "type",
+      "severity",
+      "priority",
+      "subsystem",
+      "assignee",
+      "labels: {labels:commas}",
+      "blocked by: {blocked_by:tickets}",
+      "held by: {claim.agent}",
+      "filed: {created:time}",
+      "description: {body}",
+    ],
+    says: "{timestamp:time} {user}: {comment}",
+  },
 }, async ({ hosting }: TicketServices, { uuid, html, comments }, { project }) => {
   const ticket = shown(await hosting.tickets.read(project, uuid, comments !== "false"));
   if (html !== "true") return ticket;
@@ -282,6 +359,22 @@ export const listTicketChanges = operation({
   );
 });
 
+/** How a command line gives work. */
+const GIVEN_OPTIONS = {
+  assignee: { flags: "--assignee <name>" },
+  blocked_by: { flags: "--blocked-by <tickets>" },
+};
+
+/** How a command line sets words of a ticket. */
+const WORD_OPTIONS = {
+  status: "such as Open, Review or Closed",
+  type: "such as Code_Defect or Feature_Request",
+  severity: "Critical, Severe, Important, Minor or Cosmetic",
+  priority: "Immediate, High, Medium, Low or Zero",
+  subsystem: "the part of the project",
+  resolution: "such as Fixed or Rejected",
+};
+
 export const createTicket = operation({
   http: "POST /api/tickets",
   needs: "write",
@@ -294,6 +387,21 @@ export const createTicket = operation({
     severity: "Important",
   },
   created: { schema: ticketSchema, description: "The ticket" },
+  cli: {
+    at: "ticket create <project> <title>",
+    about: "file a ticket",
+    options: {
+      ...GIVEN_OPTIONS,
+      ...WORD_OPTIONS,
+      comment: { flags: "--description <text>" },
+      agent_id: null,
+    },
+    says: "Ticket {number|uuid} is filed",
+    examples: [{
+      line: 'ticket create website "Pour the floor" --blocked-by 12,14 --assignee scout',
+      purpose: "A ticket that waits for two others",
+    }],
+  },
 }, async (services: TicketServices, { agent_id, ...request }, call) => {
   const writer = writerOf(services, call, { agent_id });
   return new Created(shown(await services.hosting.tickets.create(call.project, request, writer)));
@@ -311,6 +419,23 @@ export const changeTicket = operation({
   },
   ok: { schema: ticketSchema, description: "The ticket" },
   refusals: [byClaim],
+  cli: {
+    at: "ticket edit <project> <ticket:uuid>",
+    about: "change a ticket, or comment on it",
+    options: {
+      ...GIVEN_OPTIONS,
+      ...WORD_OPTIONS,
+      title: "the new title",
+      body: { flags: "--description <text>" },
+      agent_id: null,
+      generation: null,
+    },
+    says: "Ticket {number|uuid} is changed",
+    examples: [{
+      line: "ticket edit website 12 --status Closed --resolution Fixed",
+      purpose: "Close a ticket",
+    }],
+  },
 }, async (services: TicketServices, { uuid, agent_id, generation, ...change }, call) => {
   const writer = writerOf(services, call, { agent_id, generation });
   return shown(await services.hosting.tickets.change(call.project, uuid, change, writer));
@@ -407,14 +532,15 @@ export const releaseTicket = operation({
   whileFull: true,
   mcp: {
     name: "release_ticket",
-    about: "Gives back a ticket that you claimed, without a result, so that others can take it. " +
-      "Say in a comment (update_ticket) what you found. If the work is done, use submit_work.",
+    about: "Gives back a ticket that you claimed, without a result. Say in a comment " +
+      "(update_ticket) what you found. If the work is done, use submit_work.",
     takes: {
-      uuid: "The ticket: its number, its id or a unique prefix of the id",
+      uuid: "The ticket: number, id or prefix of the id",
       generation: OF_GENERATION,
     },
     shows: [
       "ticket",
+      "ticket_number",
       "agent",
       "status",
       "workspace",

@@ -7,6 +7,7 @@ import type { Log } from "../../kernel/log.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { Conflict } from "../../kernel/errors.ts";
 import type { TicketRef } from "../../engines/fossil/mod.ts";
+import type { Numbered } from "./numbers.ts";
 
 /**
  * How a claim ended. Submitted or merged work is a result, and so is a closed ticket; every other end
@@ -37,6 +38,8 @@ export interface Claim {
   readonly projectId: string;
   /** The whole id of the ticket. */
   readonly ticket: string;
+  /** The number of the ticket; null if it had none yet. */
+  readonly ticketNumber: number | null;
   /** Counts the claims of the ticket, from 1. */
   readonly generation: number;
   readonly holder: Holder;
@@ -58,6 +61,8 @@ export interface ClaimView {
   readonly id: string;
   readonly ticket: string;
   readonly ticket_uuid: string;
+  /** The number of the ticket; null if it had none yet. */
+  readonly ticket_number: number | null;
   readonly agent: string;
   readonly agent_id: string;
   /** `claimed`, or how it ended. */
@@ -75,6 +80,7 @@ export function viewOfClaim(claim: Claim): ClaimView {
     id: claim.id,
     ticket: claim.ticket,
     ticket_uuid: claim.ticket,
+    ticket_number: claim.ticketNumber,
     agent: claim.holder.name,
     agent_id: claim.holder.name,
     status: claim.outcome ?? "claimed",
@@ -86,11 +92,15 @@ export function viewOfClaim(claim: Claim): ClaimView {
   };
 }
 
-export function claimOf(row: Selectable<Tables["claims"]>): Claim {
+/** @param row a row of claims with the number of its ticket */
+export function claimOf(
+  row: Selectable<Tables["claims"]> & { readonly number: number | null },
+): Claim {
   return {
     id: row.id,
     projectId: row.project_id,
     ticket: row.ticket,
+    ticketNumber: row.number,
     generation: row.generation,
     holder: { key: row.holder_key, name: row.holder_name },
     workspace: row.workspace,
@@ -170,6 +180,26 @@ export function refusalOf(claim: Claim, outcome: ClaimOutcome): Conflict {
     expires_at: isoOf(claim.expiresAt),
   });
 }
+
+/**
+ * Refuses a claim because the ticket waits for others.
+ *
+ * @param next whole ids of tickets that are free
+ */
+export function blockedRefusal(ticket: Numbered, next: readonly string[]): Conflict {
+  const blocked_by = ticket.blocked_by.filter(({ is_closed }) => !is_closed);
+  const names = blocked_by.slice(0, MAX_NAMED)
+    .map(({ number, uuid }) => number === null ? uuid.slice(0, 10) : `#${number}`);
+  const more = blocked_by.length - names.length;
+  const whom = names.join(", ") + (more > 0 ? ` and ${more} more` : "");
+  return new Conflict(`The ticket is blocked by ${whom}: claim it when they are closed`, {
+    blocked_by,
+    next,
+  });
+}
+
+/** Most blockers that an error names. */
+const MAX_NAMED = 5;
 
 /** @throws Conflict if a request names a generation that is not the claim's */
 export function requireGeneration(claim: Claim, generation: number | undefined): void {

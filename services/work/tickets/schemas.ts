@@ -1,5 +1,10 @@
 import { z } from "zod";
-import { TEXT_BOUNDS, TICKET_FIELD_TYPES } from "../../engines/fossil/front/mod.ts";
+import {
+  TEXT_BOUNDS,
+  TICKET_FIELD_TYPES,
+  WORK_BOUNDS,
+  WORK_FIELDS,
+} from "../../engines/fossil/front/mod.ts";
 import { htmlSchema, pageFields, timestampSchema } from "../projects/schemas.ts";
 import { lineSchema, longTextSchema, trimmedLineSchema } from "../../kernel/validation/schemas.ts";
 
@@ -20,6 +25,8 @@ const comment = longTextSchema(TEXT_BOUNDS.comment).trim().min(1, { error: "must
 const fields = z.record(z.string().regex(/^[A-Za-z_]\w{0,99}$/, { error: "is no field" }), long)
   .refine((record) => Object.keys(record).length <= MAX_FIELDS, {
     error: `must have at most ${MAX_FIELDS} fields`,
+  }).refine((record) => WORK_FIELDS.every((name) => record[name] === undefined), {
+    error: `must not have ${WORK_FIELDS.join(", ")}, which have fields of their own`,
   }).describe(
     "Other fields that the repository's tickets have; GET /api/tickets/fields lists them",
   );
@@ -33,11 +40,37 @@ const words = {
   resolution: word.optional(),
 };
 
+/** The name of a ticket in a request. */
+export const ticketIdSchema = z.string().transform((id) => id.toLowerCase()).meta({
+  description: "The ticket: its number, its id, or a unique prefix of the id",
+  pattern: "^#?[0-9a-fA-F]{1,64}$",
+});
+
+/** What gives work: who does it, what it is about, and what must be done before. */
+const given = {
+  assignee: lineSchema(0, TEXT_BOUNDS.name).optional().meta({
+    description: "Who is to do it: a member of the project, `me` or `nobody`",
+  }),
+  labels: z.array(
+    trimmedLineSchema(1, WORK_BOUNDS.label).regex(/^[^,]*$/, { error: "must have no comma" }),
+  ).max(WORK_BOUNDS.labels, { error: `must have at most ${WORK_BOUNDS.labels} labels` })
+    .optional().meta({ description: "All its labels, in any words without a comma" }),
+  blocked_by: z.array(z.union([ticketIdSchema, z.int().min(1).transform(String)])).max(
+    WORK_BOUNDS.blockers,
+    {
+      error: `must name at most ${WORK_BOUNDS.blockers} tickets`,
+    },
+  ).optional().meta({
+    description: "All tickets that must be closed before somebody can claim it: numbers or ids",
+  }),
+};
+
 /** The body of a request that files a ticket. */
 export const newTicketSchema = z.object({
   title,
   comment: long.default("").describe("The ticket's description"),
   ...words,
+  ...given,
   fields: fields.optional(),
 });
 
@@ -47,6 +80,7 @@ export const ticketChangeSchema = z.object({
   body: long.optional().describe("Replaces the description"),
   comment: comment.optional().describe("Appended as a comment; leaves the description alone"),
   ...words,
+  ...given,
   fields: fields.optional(),
 });
 
@@ -79,8 +113,7 @@ export const submissionSchema = z.object({
 });
 
 /** The generation of a claim, in words for a model. */
-export const OF_GENERATION =
-  "The generation of your claim: the call fails if the ticket has changed hands since";
+export const OF_GENERATION = "Of your claim";
 
 /** The field for the generation of a claim. */
 export const generationField = z.int().min(1).max(2 ** 31 - 1).optional().meta({
@@ -88,24 +121,33 @@ export const generationField = z.int().min(1).max(2 ** 31 - 1).optional().meta({
     "X-Claim-Generation. 409 if it is not the current one",
 });
 
-/** The name of a ticket in a request. */
-export const ticketIdSchema = z.string().transform((id) => id.toLowerCase()).meta({
-  description: "The ticket: its number, its id, or a unique prefix of the id",
-  pattern: "^#?[0-9a-fA-F]{1,64}$",
+const numberSchema = z.int().nullable().meta({
+  description: "Its number in the project, as in #12; null for a moment after a push brought it",
 });
+
+/** A ticket for which another one waits. */
+const blockerSchema = z.object({
+  uuid: z.string(),
+  number: numberSchema,
+  is_closed: z.boolean(),
+}).meta({ id: "TicketBlocker" });
 
 /** A ticket as lists show it. */
 export const ticketRefSchema = z.object({
   uuid: z.string(),
-  number: z.int().nullable().meta({
-    description: "Its number in the project, as in #12; null for a moment after a push brought it",
-  }),
+  number: numberSchema,
   title: z.string(),
   status: z.string(),
   type: z.string(),
   subsystem: z.string(),
   priority: z.string(),
   severity: z.string(),
+  assignee: z.string().meta({ description: "Who is to do it; empty for nobody" }),
+  labels: z.array(z.string()).readonly(),
+  blocked_by: z.array(blockerSchema).readonly().meta({
+    description: "The tickets that must be closed before somebody can claim it",
+  }),
+  is_blocked: z.boolean().meta({ description: "Whether one of them is open, and it is itself" }),
   created: timestampSchema,
   last_modified: timestampSchema,
 }).meta({ id: "TicketRef" });
@@ -117,6 +159,7 @@ export const claimSchema = z.object({
   id: z.string(),
   ticket: z.string(),
   ticket_uuid: z.string(),
+  ticket_number: numberSchema,
   agent: z.string(),
   agent_id: z.string(),
   status: z.string().meta({
@@ -181,8 +224,11 @@ export const claimRefusalSchema = z.object({
   claimed_at: timestampSchema.nullable().optional(),
   generation: z.int().optional(),
   expires_at: timestampSchema.optional(),
+  blocked_by: z.array(blockerSchema).readonly().optional().meta({
+    description: "The open tickets for which the ticket waits",
+  }),
   next: z.array(z.string()).readonly().optional().meta({
-    description: "If somebody else was faster: the next unclaimed tickets",
+    description: "If the ticket is not free: the next ones that you can claim",
   }),
 }).meta({ id: "ClaimRefusal" });
 

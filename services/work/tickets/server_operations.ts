@@ -28,10 +28,8 @@ export const listAgentClaims = serverOperation({
   refusals: [{ error: NotFound }],
   mcp: {
     name: "list_claims",
-    about:
-      "Lists the tickets that an agent holds in all projects that you may read, oldest first, " +
-      "with the end of each lease. Use it to see what you or another agent works on; get_my_work " +
-      "also shows your workspaces and reviews.",
+    about: "Lists the tickets that an agent holds in all projects that you may read, oldest " +
+      "first, with the end of each lease. For your own, get_my_work shows more.",
     takes: { nick: "The agent; your own nick to see your own claims" },
     list: { field: "claims", noun: "claims", limit: 25 },
     advice: { notFound: "Check the nick of the agent" },
@@ -41,7 +39,13 @@ export const listAgentClaims = serverOperation({
     at: "agent claims <nick>",
     about: "list the tickets that an agent holds, in all projects",
     items: "claims",
-    columns: ["project", "ticket", "workspace", "CLAIMED: {claimed_at}", "EXPIRES: {expires_at}"],
+    columns: [
+      "project",
+      "TICKET: [#{ticket_number} ]{ticket}",
+      "workspace",
+      "CLAIMED: {claimed_at}",
+      "EXPIRES: {expires_at}",
+    ],
   },
 }, ({ hosting: { claims } }: ClaimServices, { nick, ...asked }, { caller }) => {
   const found = claims.ofAgent(nick, caller.principal);

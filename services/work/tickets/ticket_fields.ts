@@ -1,5 +1,5 @@
 import { Invalid } from "../../kernel/errors.ts";
-import { isCustomTicketFieldName } from "../../engines/fossil/front/mod.ts";
+import { isCustomTicketFieldName, WORK_FIELDS } from "../../engines/fossil/front/mod.ts";
 import type { CustomTicketField, NewTicketChange, TicketFields } from "../../engines/fossil/mod.ts";
 import {
   type Project,
@@ -20,7 +20,8 @@ export function setting(values: Readonly<Record<string, string | undefined>>): F
 }
 
 /**
- * Checks that the repository's tickets have the fields that a request sets.
+ * Checks that the repository's tickets have the fields that a request sets. Muster's own come with the
+ * first change that sets one.
  *
  * @throws Invalid
  */
@@ -29,7 +30,8 @@ export function requireFields(
   { ticket, change }: Pick<TicketFields, "ticket" | "change">,
 ): void {
   for (const { name } of fields) {
-    if (!ticket.includes(name) && !change.includes(name)) throw unknownField(name);
+    const isOwn = (WORK_FIELDS as readonly string[]).includes(name);
+    if (!isOwn && !ticket.includes(name) && !change.includes(name)) throw unknownField(name);
   }
 }
 

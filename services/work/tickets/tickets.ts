@@ -1,10 +1,5 @@
 import { Invalid, NotFound } from "../../kernel/errors.ts";
-import type {
-  PooledRepository,
-  Ticket,
-  TicketComment,
-  TicketRef,
-} from "../../engines/fossil/mod.ts";
+import type { PooledRepository, Ticket, TicketComment } from "../../engines/fossil/mod.ts";
 import {
   type Project,
   type ProjectRepositories,
@@ -14,32 +9,27 @@ import {
   type Stamp,
 } from "../projects/mod.ts";
 import type { Claims } from "./claims.ts";
-import type { TicketNumbers } from "./numbers.ts";
+import { GivenWork, type GivenWorkOptions } from "./given_work.ts";
+import type { Numbered, TicketNumbers } from "./numbers.ts";
 import { type ClaimView, isoOf, type TicketWriter, viewOfClaim } from "./records.ts";
 import type { NewComment, NewTicket, TicketEdit } from "./schemas.ts";
 import { type Field, requireFields, setting } from "./ticket_fields.ts";
 
-export interface TicketsOptions {
+export interface TicketsOptions extends Pick<GivenWorkOptions, "accounts" | "projects"> {
   readonly repositories: ProjectRepositories;
   readonly claims: Claims;
   readonly numbers: TicketNumbers;
 }
 
-/** A ticket in one line. */
-export interface NumberedTicket extends TicketRef {
-  /** Its number in the project; null until the server has given it one. */
-  readonly number: number | null;
-}
-
 /** A ticket with its comments, its claim and its strikes. */
-export interface TicketView extends Ticket, NumberedTicket {
+export interface TicketView extends Numbered<Ticket> {
   readonly claim: ClaimView | null;
   /** How many claims of it ended without a result. */
   readonly strikes: number;
 }
 
 /** A ticket that waits for a person. */
-export interface StruckTicket extends NumberedTicket {
+export interface StruckTicket extends Numbered {
   readonly strikes: number;
 }
 
@@ -47,11 +37,13 @@ export interface StruckTicket extends NumberedTicket {
 export class Tickets {
   readonly #repositories: ProjectRepositories;
   readonly #claims: Claims;
+  readonly #given: GivenWork;
   readonly numbers: TicketNumbers;
 
   constructor(options: TicketsOptions) {
     this.#repositories = options.repositories;
     this.#claims = options.claims;
+    this.#given = new GivenWork(options);
     this.numbers = options.numbers;
   }
 
@@ -69,12 +61,14 @@ export class Tickets {
       readonly absence?: string;
       readonly reads?: Pick<ReadsAnywhere, "read">;
     } = {},
-  ): Promise<TicketRef> {
+  ): Promise<Numbered> {
     const known = await this.numbers.idOf(project, id);
-    return await found(
+    const ticket = await found(
       absence,
       () => reads.read(project, (repository) => repository.resolveTicket(known)),
     );
+    const [numbered] = await this.numbers.with(project, [ticket]);
+    return numbered!;
   }
 
   /** A page of the tickets that wait for a person, newest first. */
@@ -109,13 +103,17 @@ export class Tickets {
     return await this.#viewOf(project, ticket);
   }
 
-  /** @throws Invalid if the project's tickets lack a field, or a field of numbers gets a text */
+  /**
+   * @throws Invalid if the project's tickets lack a field, a field of numbers gets a text, the assignee
+   * is no member, or a blocker does not exist
+   */
   async create(
     project: Project,
-    { title, comment, fields: custom = {}, ...words }: NewTicket,
+    { title, comment, assignee, labels, blocked_by, fields: custom = {}, ...words }: NewTicket,
     { caller, actor }: TicketWriter,
   ): Promise<TicketView> {
-    const fields = setting(withoutEmpty({ title, comment, ...words, ...custom }));
+    const given = await this.#given.textsOf(project, { assignee, labels, blocked_by }, { actor });
+    const fields = setting(withoutEmpty({ title, comment, ...words, ...given, ...custom }));
     const optional = setting({ status: "Open" });
     const write = this.#repositories.write(project, {
       caller,
@@ -130,17 +128,20 @@ export class Tickets {
    * Changes fields of a ticket and adds a comment, in one step.
    *
    * @param id the ticket's number, its id or a prefix of it
-   * @throws Conflict if the generation is not the current one of the actor's claim
+   * @throws Conflict if the generation is not the current one of the actor's claim, or the ticket would
+   * wait for itself, by way of others or directly
    * @throws Invalid like {@link create}
    */
   async change(
     project: Project,
     id: string,
-    { body, comment: text, fields: custom = {}, ...words }: TicketEdit,
+    { body, comment: text, assignee, labels, blocked_by, fields: custom = {}, ...words }:
+      TicketEdit,
     writer: TicketWriter,
   ): Promise<TicketView> {
     const fields = setting({
       ...words,
+      ...await this.#given.textsOf(project, { assignee, labels, blocked_by }, writer),
       ...(body === undefined ? {} : { comment: body }),
       ...custom,
     });
@@ -282,7 +283,7 @@ function ticketNotFound(): NotFound {
   return new NotFound("Ticket not found");
 }
 
-function withStrikes(ref: NumberedTicket, strikes: number): StruckTicket {
+function withStrikes(ref: Numbered, strikes: number): StruckTicket {
   return Object.assign(ref, { strikes });
 }
 

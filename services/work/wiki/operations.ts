@@ -89,7 +89,7 @@ export const writeWikiPage = operation({
       content: wikiEditSchema.shape.content.min(1).describe("The whole new content"),
       mimetype: "By default, the page's own, or text/x-markdown for a new page",
       comment: "What changed, for the timeline",
-      parent: "The uuid of the version that you edited: the call fails if there is a newer one",
+      parent: "The version that you edited: fails if there is a newer one",
     },
     names: { page_name: "name" },
     hides: ["content", "content_html"],

@@ -242,7 +242,7 @@ export const mergeWorkspace = operation({
     takes: {
       ...ofWorkspace,
       target_branch: "The main branch if absent",
-      tip: "The tip that you know: the call fails if the workspace has a newer one",
+      tip: "The tip that you know: fails if there is a newer one",
       message: "The comment of the merge",
       generation: OF_GENERATION,
     },
@@ -326,9 +326,8 @@ export const takeOverWorkspace = operation({
   needs: "write",
   mcp: {
     name: "take_over_workspace",
-    about:
-      "Makes the workspace of another agent yours, after you have claimed its ticket. Use it " +
-      "to continue work that somebody left; else create_workspace.",
+    about: "Makes the workspace of another agent yours, after you have claimed its ticket, to " +
+      "continue work that somebody left.",
     takes: { ...ofWorkspace, generation: OF_GENERATION },
     advice: FIND,
   },

@@ -33,7 +33,13 @@ export interface ToolTest extends TestProject {
   /** `Authorization` of the operator. */
   readonly operator: string;
   /** Sends JSON-RPC; returns the result. The caller is the agent `caller` by default. */
-  rpc(method: string, params: object, as?: string, revision?: string): Promise<unknown>;
+  rpc(
+    method: string,
+    params: object,
+    as?: string,
+    revision?: string,
+    asked?: AskedTools,
+  ): Promise<unknown>;
   tools(as?: string): Promise<readonly ListedTool[]>;
   /** `Authorization` of a new token: of an account, or for a project. */
   token(request: Partial<TokenRequest>): Promise<string>;
@@ -66,6 +72,12 @@ export async function withTools(
   }, options);
 }
 
+/** Which tools a client asks to list. */
+interface AskedTools {
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 class Tools {
   readonly #project: TestProject;
   readonly #handler: McpHandler;
@@ -82,7 +94,7 @@ class Tools {
     return {
       ...this.#project,
       operator: this.#operator,
-      rpc: (method, params, as, revision) => this.#rpc(method, params, as, revision),
+      rpc: (...request) => this.#rpc(...request),
       tools: (as) => this.#tools(as),
       token: (request) => this.#token(request),
       use: async (name, input = {}, as) => {
@@ -103,10 +115,16 @@ class Tools {
     };
   }
 
-  async #rpc(method: string, params: object, as = this.#project.caller, revision = REVISION) {
-    const request = new Request("http://127.0.0.1:8081/mcp", {
+  async #rpc(
+    method: string,
+    params: object,
+    as = this.#project.caller,
+    revision = REVISION,
+    { query = "", headers = {} }: AskedTools = {},
+  ) {
+    const request = new Request(`http://127.0.0.1:8081/mcp${query}`, {
       method: "POST",
-      headers: { authorization: as, "mcp-protocol-version": revision },
+      headers: { authorization: as, "mcp-protocol-version": revision, ...headers },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
     });
     const response = await this.#handler(request, "127.0.0.1");

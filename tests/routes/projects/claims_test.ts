@@ -48,6 +48,7 @@ Deno.test("a claim is 201, the same agent's again 200, and another's 409 with wh
     assert.deepEqual(claim, {
       ticket,
       ticket_uuid: ticket,
+      ticket_number: 1,
       agent: "caller",
       agent_id: "caller",
       status: "claimed",

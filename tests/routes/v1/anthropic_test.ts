@@ -128,12 +128,14 @@ Deno.test("the events of a stream pass as they are, and count in the ledger", as
   });
 });
 
-Deno.test("a model at a surcharge has no cost", async () => {
+Deno.test("a model at a surcharge has no cost, and budgets count its usual one", async () => {
   for (const more of [{ speed: "fast" }, { service_tier: "batch" }, { inference_geo: "us" }]) {
     const answer = { ...MESSAGE, usage: { ...MESSAGE.usage, ...more } };
     await withAnthropic(() => Response.json(answer), async (api) => {
       await api.answer(MESSAGES, REQUEST);
       assert.equal((await lastCall(api))["cost_micro_usd"], null);
+      const { total } = await api.answer("GET /v1/llm/usage") as { total: Record<string, number> };
+      assert.deepEqual([total["estimated_tokens"], total["estimated_cost_micro_usd"]], [0, COST]);
     });
   }
 });

@@ -4,6 +4,7 @@ import { Random } from "../../services/engines/fossil/support/random.ts";
 import { Clone, GitClient } from "../../support/git_client.ts";
 import { type Program, runMuster, startProgram } from "../../support/program.ts";
 import { FossilClient } from "../../support/sync.ts";
+import { asked } from "../../support/until.ts";
 import { withFolder } from "../../support/temporary.ts";
 import { Client } from "../client.ts";
 import { nameOf, prepare } from "../project.ts";
@@ -90,7 +91,12 @@ export async function workAtBothDoors(operations: number, seed: number): Promise
         if (/^soak\.(?:objects|pack)$/.test(name)) await Deno.remove(join(projects, name));
       }
       program = await startProgram({ folder, environment });
-      const made = await git.clone(urlOf(program, account, ".git"), "--mirror");
+      const url = urlOf(program, account, ".git");
+      await asked(
+        () => git.run(["ls-remote", url]),
+        ({ stderr }) => !stderr.includes("objects of this project are being made"),
+      );
+      const made = await git.clone(url, "--mirror");
       assert.deepEqual(
         await refsOf(made),
         [...shared.seen.refs].map(([ref, object]) => `${object} ${ref}`).sort(),

@@ -5,6 +5,7 @@ import { definePage, type View } from "../../page.ts";
 import { AccountName, type NamePlace } from "../../parts/account_name.tsx";
 import { linkWith, Segments } from "../../parts/filters.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
+import { ticketNames } from "../../parts/ticket_links.tsx";
 import { Time } from "../../parts/time.tsx";
 import { WorkStatus } from "../../parts/work_badges.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
@@ -38,6 +39,8 @@ async function show(visit: Visit): Promise<View> {
     page: visit.pageNumber,
     per_page: 50,
   });
+  const tickets = listed.reviews.map(({ ticket_uuid }) => ticket_uuid);
+  const ticketName = await ticketNames(visit, project, tickets);
   const links = Object.entries(LISTS)
     .filter(([name]) => visit.session !== null || !OWN.has(name))
     .map(([name, [label]]) => ({
@@ -65,7 +68,7 @@ async function show(visit: Visit): Promise<View> {
           : (
             <ul class="list" data-keys="list">
               {listed.reviews.map((review) => (
-                <Row key={review.id} visit={visit} project={project} review={review} />
+                <Row key={review.id} {...{ visit, project, review, ticketName }} />
               ))}
             </ul>
           )}
@@ -76,7 +79,8 @@ async function show(visit: Visit): Promise<View> {
   return { title: "Reviews", body, project: project.place("reviews"), live: project.live };
 }
 
-function Row({ visit, project, review }: NamePlace & {
+function Row({ visit, project, review, ticketName }: NamePlace & {
+  readonly ticketName: (ticket: string) => string;
   readonly project: OpenProject;
   readonly review: ReviewList["reviews"][number];
 }) {
@@ -110,7 +114,7 @@ function Row({ visit, project, review }: NamePlace & {
         {review.ticket_uuid !== "" && (
           <span>
             for{" "}
-            <a href={`${base}/tickets/${review.ticket_uuid}`}>#{review.ticket_uuid.slice(0, 10)}</a>
+            <a href={`${base}/tickets/${review.ticket_uuid}`}>{ticketName(review.ticket_uuid)}</a>
           </span>
         )}
         {reviewers.length > 0 && (

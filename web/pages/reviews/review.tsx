@@ -3,6 +3,7 @@ import { getReview, listLandings } from "../../../services/work/reviews/operatio
 import { definePage, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { Segments } from "../../parts/filters.tsx";
+import { ticketNames } from "../../parts/ticket_links.tsx";
 import { Time } from "../../parts/time.tsx";
 import { WorkStatus } from "../../parts/work_badges.tsx";
 import { openProject } from "../../project.ts";
@@ -53,7 +54,8 @@ async function show(visit: Visit): Promise<View> {
   const { slug } = project;
   const review = await visit.invoke(slug, getReview, { id: visit.param("id"), diff: "false" });
   const isChanges = visit.query("view") === "changes";
-  const [landing, checks] = await Promise.all([
+  const [ticketName, landing, checks] = await Promise.all([
+    ticketNames(visit, project, [review.ticket_uuid]),
     CLOSED.has(review.status) ? null : readLanding(visit, slug, review.id),
     review.tip === null
       ? []
@@ -63,7 +65,7 @@ async function show(visit: Visit): Promise<View> {
   const content = isChanges ? await showChanges(props) : await showConversation(props);
   const body = (
     <>
-      <Head {...props} isChanges={isChanges} />
+      <Head {...props} {...{ isChanges, ticketName }} />
       <NextStep {...props} />
       {isChanges ? content : (
         <div class="columns">
@@ -82,7 +84,8 @@ async function readLanding(visit: Visit, slug: string, id: number): Promise<Land
   return landing.find(({ review }) => review === id) ?? null;
 }
 
-function Head({ visit, project, review, isChanges }: ReviewProps & {
+function Head({ visit, project, review, isChanges, ticketName }: ReviewProps & {
+  readonly ticketName: (ticket: string) => string;
   readonly isChanges: boolean;
 }) {
   const { base, mayWrite } = project;
@@ -100,7 +103,7 @@ function Head({ visit, project, review, isChanges }: ReviewProps & {
         {ticket !== "" && (
           <span>
             {CLOSED.has(review.status) ? "for" : "resolves"}{" "}
-            <a href={`${base}/tickets/${ticket}`}>#{ticket.slice(0, 10)}</a>
+            <a href={`${base}/tickets/${ticket}`}>{ticketName(ticket)}</a>
           </span>
         )}
         <span>

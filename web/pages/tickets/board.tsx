@@ -1,4 +1,6 @@
+import { linkWith } from "../../parts/filters.tsx";
 import { Form } from "../../parts/form.tsx";
+import { GivenWork } from "../../parts/given_work.tsx";
 import { Empty } from "../../parts/lists.tsx";
 import { holdingOf, TicketHolder, TicketWords } from "../../parts/ticket_badges.tsx";
 import type { OpenProject } from "../../project.ts";
@@ -109,6 +111,7 @@ function Card({ visit, project, ticket, statuses }: {
       <div class="meta">
         {number !== null && <b>#{number}</b>}
         <TicketWords {...ticket} />
+        <GivenWork {...{ visit, project, ticket }} to={(query) => linkWith(visit, query)} />
         <TicketHolder {...{ visit, project }} {...holdingOf(visit, project, uuid)} until={null} />
       </div>
       {project.mayWrite && (

@@ -1,7 +1,9 @@
 import type { z } from "zod";
 import { getTicketFields } from "../../../services/work/tickets/operations.ts";
 import type { fieldsSchema, ticketSchema } from "../../../services/work/tickets/schemas.ts";
+import { WORK_FIELDS } from "../../../services/engines/fossil/front/mod.ts";
 import { Field, Select, TextArea, TextField } from "../../parts/form.tsx";
+import { blockerName, membersOf } from "../../parts/given_work.tsx";
 import { choicesOf, readable, type WordField, WORDS } from "../../parts/ticket_words.ts";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
@@ -15,6 +17,7 @@ const FIELDS = Object.keys(WORDS) as WordField[];
 /** Fields of a ticket that the page shows elsewhere, or that belong to a change. */
 const SHOWN: ReadonlySet<string> = new Set([
   ...FIELDS,
+  ...WORK_FIELDS,
   "title",
   "comment",
   "subsystem",
@@ -37,8 +40,9 @@ export function customFieldsOf({ fields }: Ticket): (readonly [name: string, val
 }
 
 /** The fields of a form that files or edits a ticket. */
-export function TicketForm({ visit, ticket, fields }: {
+export function TicketForm({ visit, project, ticket, fields }: {
   readonly visit: Visit;
+  readonly project: OpenProject;
   /** Null for a new ticket. */
   readonly ticket: Ticket | null;
   readonly fields: TicketFields;
@@ -79,6 +83,28 @@ export function TicketForm({ visit, ticket, fields }: {
           maxlength={100}
           value={ticket?.subsystem ?? ""}
         />
+        <TextField
+          visit={visit}
+          name="assignee"
+          label="Assignee"
+          maxlength={200}
+          names={membersOf(visit, project)}
+          value={ticket?.assignee ?? ""}
+        />
+        <TextField
+          visit={visit}
+          name="labels"
+          label="Labels"
+          hint="With commas between them"
+          value={ticket?.labels.join(", ") ?? ""}
+        />
+        <TextField
+          visit={visit}
+          name="blocked_by"
+          label="Blocked by"
+          hint="Tickets to close first, such as #12, #14"
+          value={ticket?.blocked_by.map(blockerName).join(", ") ?? ""}
+        />
         {fields.custom.map(({ name, type }) => (
           <Field id={OTHER + name} label={name}>
             <input
@@ -94,6 +120,18 @@ export function TicketForm({ visit, ticket, fields }: {
       </div>
     </>
   );
+}
+
+/** What gives work in a new ticket. */
+const NOTHING: Pick<Ticket, "assignee" | "labels" | "blocked_by"> = {
+  assignee: "",
+  labels: [],
+  blocked_by: [],
+};
+
+/** The parts of an entered list that say something. */
+function partsOf(text: string, between: RegExp): string[] {
+  return text.split(between).map((part) => part.trim()).filter((part) => part !== "");
 }
 
 /**
@@ -114,11 +152,18 @@ export function valuesOf(visit: Visit, fields: TicketFields, ticket: Ticket | nu
   const custom = fields.custom.flatMap(({ name }) =>
     one(name, entered(OTHER + name, ticket?.fields[name] ?? "")[0])
   );
+  const given = ticket ?? NOTHING;
+  const [assignee] = entered("assignee", given.assignee);
+  const [labels] = entered("labels", given.labels.join(", "));
+  const [blockers] = entered("blocked_by", given.blocked_by.map(blockerName).join(", "));
   const [title] = entered("title", ticket?.title ?? "");
   const [description] = entered("description", ticket?.body ?? "");
   return {
     ...Object.fromEntries([...words, ...one("title", title)]),
     ...(custom.length === 0 ? {} : { fields: Object.fromEntries(custom) }),
+    ...(assignee === undefined ? {} : { assignee: assignee.trim() }),
+    ...(labels === undefined ? {} : { labels: partsOf(labels, /,/) }),
+    ...(blockers === undefined ? {} : { blocked_by: partsOf(blockers, /[\s,]+/) }),
     description,
   };
 }

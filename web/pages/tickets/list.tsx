@@ -2,6 +2,7 @@ import { Columns3, List, Plus } from "lucide-static";
 import { changeTicket, listTickets } from "../../../services/work/tickets/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { Filters, linkWith, SearchFilter, Segments, SelectFilter } from "../../parts/filters.tsx";
+import { GivenWork, membersOf } from "../../parts/given_work.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import {
@@ -21,7 +22,18 @@ import { choicesOf } from "../../parts/ticket_words.ts";
 const PER_PAGE = 50;
 
 /** The parameters of the query that the route takes too. */
-const FILTERS = ["type", "priority", "severity", "subsystem", "search", "field", "value"] as const;
+const FILTERS = [
+  "type",
+  "priority",
+  "severity",
+  "subsystem",
+  "assignee",
+  "label",
+  "blocked",
+  "search",
+  "field",
+  "value",
+] as const;
 
 const ORDERS = [
   ["modified", "Last changed"],
@@ -51,7 +63,7 @@ async function show(visit: Visit): Promise<View> {
   const body = (
     <>
       <Head project={project} visit={visit} isBoard={isBoard} />
-      <TicketFilters visit={visit} all={all} isBoard={isBoard} />
+      <TicketFilters {...{ visit, project, all, isBoard }} />
       {listed === null ? board : <TicketList visit={visit} project={project} listed={listed} />}
     </>
   );
@@ -111,8 +123,9 @@ function Head({ project, visit, isBoard }: {
   );
 }
 
-function TicketFilters({ visit, all, isBoard }: {
+function TicketFilters({ visit, project, all, isBoard }: {
   readonly visit: Visit;
+  readonly project: OpenProject;
   readonly all: TicketListAnswer;
   readonly isBoard: boolean;
 }) {
@@ -121,6 +134,11 @@ function TicketFilters({ visit, all, isBoard }: {
       .reduce((sum, status) => sum + status.count, 0);
   const state = visit.query("status") === undefined ? stateOf(visit) : null;
   const to = (name: string | undefined) => linkWith(visit, { state: name, status: undefined });
+  const assignees = [
+    ...visit.session === null ? [] : [["me", "Mine"] as const],
+    ["nobody", "Nobody's"] as const,
+    ...membersOf(visit, project).map((name) => [name, name] as const),
+  ];
   const statuses = all.statuses.map(({ name, count }) => [name, `${name} (${count})`] as const);
   return (
     <div class="list-tools stacked">
@@ -168,6 +186,20 @@ function TicketFilters({ visit, all, isBoard }: {
           any="Any priority"
           options={choicesOf("priority")}
         />
+        <SelectFilter
+          visit={visit}
+          name="assignee"
+          label="Assignee"
+          any="Anybody's"
+          options={assignees}
+        />
+        <SelectFilter
+          visit={visit}
+          name="blocked"
+          label="Waiting"
+          any="Blocked or not"
+          options={[["false", "Not blocked"], ["true", "Blocked"]]}
+        />
         {!isBoard && (
           <SelectFilter visit={visit} name="sort" label="Order" any="Newest" options={ORDERS} />
         )}
@@ -178,7 +210,7 @@ function TicketFilters({ visit, all, isBoard }: {
 }
 
 /** Filters that have no field in the form; a click on the word of a ticket sets them. */
-const UNLISTED = ["severity", "subsystem"] as const;
+const UNLISTED = ["severity", "subsystem", "label"] as const;
 
 /** The filters without a field, each with the way to remove it. */
 function ChosenWords({ visit }: { readonly visit: Visit }) {
@@ -257,6 +289,7 @@ function TicketRow({ visit, project, ticket, holding }: {
           {...ticket}
           to={(field, value) => linkWith(visit, { [field]: value })}
         />
+        <GivenWork {...{ visit, project, ticket }} to={(query) => linkWith(visit, query)} />
       </div>
       <div class="meta">
         <TicketName {...ticket} />

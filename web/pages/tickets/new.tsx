@@ -21,7 +21,7 @@ async function show(visit: Visit): Promise<View> {
     <>
       <h1>New ticket</h1>
       <Form visit={visit} action="file">
-        <TicketForm visit={visit} ticket={null} fields={fields} />
+        <TicketForm {...{ visit, project, fields }} ticket={null} />
         <div class="row">
           <button class="primary" type="submit">File the ticket</button>
           <a class="button" href={`${project.base}/tickets`}>Cancel</a>

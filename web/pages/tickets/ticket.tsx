@@ -7,6 +7,7 @@ import { shownText } from "../../../services/engines/fossil/front/mod.ts";
 import * as tickets from "../../../services/work/tickets/operations.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
+import { GivenWork } from "../../parts/given_work.tsx";
 import { MARKUPS } from "../../parts/choices.tsx";
 import { ButtonForm, Form, Select, TextArea } from "../../parts/form.tsx";
 import { Pager } from "../../parts/lists.tsx";
@@ -117,6 +118,10 @@ async function Shown({ visit, project, ticket }: {
         <TicketWords
           {...ticket}
           to={(field, value) => withQuery(`${project.base}/tickets`, { [field]: value })}
+        />
+        <GivenWork
+          {...{ visit, project, ticket }}
+          to={(query) => withQuery(`${project.base}/tickets`, query)}
         />
         <TicketName {...ticket} />
         <span>
@@ -324,7 +329,7 @@ async function Editor({ visit, project, ticket }: {
     <>
       <h1>Edit ticket</h1>
       <Form visit={visit} action="edit">
-        <TicketForm visit={visit} ticket={ticket} fields={fields} />
+        <TicketForm {...{ visit, project, ticket, fields }} />
         <div class="row">
           <button class="primary" type="submit">Save</button>
           <a class="button" href={visit.url.pathname}>Cancel</a>

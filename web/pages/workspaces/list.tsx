@@ -6,6 +6,7 @@ import { AccountName } from "../../parts/account_name.tsx";
 import { linkWith, Segments } from "../../parts/filters.tsx";
 import { Form, TextField } from "../../parts/form.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
+import { ticketNames } from "../../parts/ticket_links.tsx";
 import { Time } from "../../parts/time.tsx";
 import { OverlapBadge, WorkStatus } from "../../parts/work_badges.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
@@ -33,6 +34,8 @@ async function show(visit: Visit): Promise<View> {
   const query = queryOf(visit);
   const { status } = query;
   const listed = await visit.invoke(project.slug, listWorkspaces, query);
+  const tickets = listed.workspaces.flatMap(({ ticket }) => ticket ?? []);
+  const ticketName = await ticketNames(visit, project, tickets);
   const body = (
     <>
       <h1>Workspaces</h1>
@@ -49,7 +52,7 @@ async function show(visit: Visit): Promise<View> {
             />
           </div>
           <div data-live-part="workspaces" data-live-on="workspace checkin overlap">
-            <WorkspaceRows {...{ visit, project, listed, status }} />
+            <WorkspaceRows {...{ visit, project, listed, status, ticketName }} />
           </div>
           <Pager visit={visit} page={listed.page} pages={listed.total_pages} />
         </div>
@@ -64,7 +67,8 @@ function queryOf(visit: Visit) {
   return { status: visit.query("status") ?? "active", page: visit.pageNumber, per_page: 50 };
 }
 
-function WorkspaceRows({ visit, project, listed, status }: {
+function WorkspaceRows({ visit, project, listed, status, ticketName }: {
+  readonly ticketName: (ticket: string) => string;
   readonly visit: Visit;
   readonly project: OpenProject;
   readonly listed: WorkspaceList;
@@ -99,7 +103,7 @@ function WorkspaceRows({ visit, project, listed, status }: {
               <span>
                 for{" "}
                 <a href={`${project.base}/tickets/${workspace.ticket}`}>
-                  #{workspace.ticket.slice(0, 10)}
+                  {ticketName(workspace.ticket)}
                 </a>
               </span>
             )}

@@ -7,6 +7,7 @@ import * as workspaces from "../../../services/work/workspaces/operations.ts";
 import type { overlapsSchema } from "../../../services/work/workspaces/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { wordsOf } from "../../parts/form.tsx";
+import { ticketNames } from "../../parts/ticket_links.tsx";
 import { Time } from "../../parts/time.tsx";
 import { WorkStatus } from "../../parts/work_badges.tsx";
 import { type OpenProject, openProject } from "../../project.ts";
@@ -37,7 +38,8 @@ async function show(visit: Visit): Promise<View> {
     max_files: MAX_FILES,
   });
   const isActive = workspace.status === "active";
-  const [overlaps, checkins, reviews] = await Promise.all([
+  const [ticketName, overlaps, checkins, reviews] = await Promise.all([
+    ticketNames(visit, project, [workspace.ticket ?? ""]),
     isActive
       ? visit.invoke(slug, workspaces.getWorkspaceOverlaps, { name })
         .then((found) => found.overlaps)
@@ -52,7 +54,7 @@ async function show(visit: Visit): Promise<View> {
   ]);
   const body = (
     <>
-      <Head {...{ visit, project, workspace }} />
+      <Head {...{ visit, project, workspace, ticketName }} />
       <div class="columns">
         <div data-live-part="workspace" data-live-on="workspace checkin">
           <Commits {...{ visit, project, workspace, checkins }} />
@@ -81,10 +83,11 @@ async function show(visit: Visit): Promise<View> {
   };
 }
 
-function Head({ visit, project, workspace }: {
+function Head({ visit, project, workspace, ticketName }: {
   readonly visit: Visit;
   readonly project: OpenProject;
   readonly workspace: Workspace;
+  readonly ticketName: (ticket: string) => string;
 }) {
   const { name, status, description, agent_id, ticket, branch, target_branch, merged_as } =
     workspace;
@@ -107,7 +110,7 @@ function Head({ visit, project, workspace }: {
         </span>
         {ticket !== null && (
           <span>
-            for <a href={`${base}/tickets/${ticket}`}>#{ticket.slice(0, 10)}</a>
+            for <a href={`${base}/tickets/${ticket}`}>{ticketName(ticket)}</a>
           </span>
         )}
         <span>

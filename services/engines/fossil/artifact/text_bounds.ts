@@ -33,6 +33,7 @@ const TICKET_FIELDS: Readonly<Record<string, Bound>> = {
   priority: "name",
   subsystem: "name",
   resolution: "name",
+  assignee: "name",
   login: "name",
   mimetype: "name",
   icomment: "comment",

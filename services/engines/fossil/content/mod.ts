@@ -40,6 +40,14 @@ export {
   withoutTicketColumn,
   withTicketColumn,
 } from "./ticket_columns.ts";
+export {
+  blockersIn,
+  labelsIn,
+  MAX_WORK_TEXT,
+  MIN_TICKET_PREFIX,
+  WORK_BOUNDS,
+  WORK_FIELDS,
+} from "./ticket_work.ts";
 export { copySnapshot } from "./snapshot.ts";
 export { createTicketTables, ticketRowsQuery, ticketSchemaOf } from "./ticket_schema.ts";
 export { TouchedEvents } from "./touched_events.ts";

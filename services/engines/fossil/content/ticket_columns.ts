@@ -1,12 +1,13 @@
 import { FossilError } from "../error.ts";
 import { DEFAULT_TICKET_SCHEMA } from "./schema.ts";
+import { WORK_FIELDS } from "./ticket_work.ts";
 
 /** Types of custom ticket fields. Fossil stores whatever a change says: a type binds only editors. */
 export const TICKET_FIELD_TYPES = ["text", "number"] as const;
 
 export type TicketFieldType = (typeof TICKET_FIELD_TYPES)[number];
 
-/** A field that a repository adds to the fields that every repository has. */
+/** A field that a repository adds to those that are built in. */
 export interface CustomTicketField {
   readonly name: string;
   readonly type: TicketFieldType;
@@ -27,11 +28,12 @@ const COLUMN_TYPES: Readonly<Record<TicketFieldType, string>> = { text: "TEXT", 
 /** Declared types whose values SQLite keeps as numbers. */
 const IS_NUMERIC = /int|numeric|number|decimal|real|floa|doub/i;
 
-const BUILT_IN = new Set(
-  [...DEFAULT_TICKET_SCHEMA.matchAll(/^ {2}(\w+) /gm)].map(([, name = ""]) => name),
-);
+const BUILT_IN = new Set<string>([
+  ...[...DEFAULT_TICKET_SCHEMA.matchAll(/^ {2}(\w+) /gm)].map(([, name = ""]) => name),
+  ...WORK_FIELDS,
+]);
 
-/** Whether every new repository has this ticket field, without regard to case. */
+/** Whether this ticket field is Fossil's or muster's own, without regard to case. */
 export function isBuiltInTicketField(name: string): boolean {
   return BUILT_IN.has(name.toLowerCase());
 }

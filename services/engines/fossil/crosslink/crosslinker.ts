@@ -144,12 +144,12 @@ export class Crosslinker {
   }
 
   /**
-   * Lets `finish` make the rows of tickets again: of those with a change that names a field, or of
-   * all if it is null.
+   * Lets `finish` make the rows of tickets again: of those with a change that names one of the
+   * fields, or of all if they are null.
    */
-  relinkTickets(field: string | null): void {
+  relinkTickets(fields: readonly string[] | null): void {
     this.#ctx.relinked++;
-    for (const ticket of ticketsNaming(this.#ctx, field)) {
+    for (const ticket of ticketsNaming(this.#ctx, fields)) {
       this.#ctx.pending.tickets.set(ticket, null);
     }
   }

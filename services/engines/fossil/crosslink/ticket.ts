@@ -95,15 +95,18 @@ export function rebuildTickets(
 }
 
 /**
- * The tickets that a field's column matters for: those with a change that names the field, and all
- * of them if it gives tickets their titles or their status. Reads the changes without parsing them.
+ * The tickets that the columns of fields matter for: those with a change that names one of them, and
+ * all if one gives tickets their titles or their status. Reads the changes without parsing them.
  *
- * @param field a name of letters, digits and "_"; null for all tickets
+ * @param fields names of letters, digits and "_"; null for all tickets
  */
-export function ticketsNaming(ctx: LinkContext, field: string | null): ReadonlySet<string> {
-  const isShown = field === null || ["ticket-title-expr", "ticket-status-column"]
-    .some((setting) => ctx.config.get(setting) === field);
-  const card = new RegExp(`^J \\+?${field}(?: |$)`, "m");
+export function ticketsNaming(
+  ctx: LinkContext,
+  fields: readonly string[] | null,
+): ReadonlySet<string> {
+  const isShown = fields === null || ["ticket-title-expr", "ticket-status-column"]
+    .some((setting) => fields.includes(ctx.config.get(setting) ?? ""));
+  const card = new RegExp(`^J \\+?(?:${fields?.join("|")})(?: |$)`, "m");
   const changes = ctx.db.rows<{ ticket: string; rid: number }>(
     `SELECT substr(tagname,5) AS ticket, rid FROM tag JOIN tagxref USING(tagid)
       WHERE tagname GLOB 'tkt-*' ORDER BY tagid`,

@@ -5,6 +5,7 @@
 export { encodeUtf8 } from "../codec/text.ts";
 export { MAX_ARTIFACT_BYTES } from "../codec/blob.ts";
 export { isCustomTicketFieldName, TICKET_FIELD_TYPES } from "../content/ticket_columns.ts";
+export { WORK_BOUNDS, WORK_FIELDS } from "../content/ticket_work.ts";
 export {
   describeError,
   errorCodeOf,

@@ -21,6 +21,12 @@ export interface WikiVersion {
   readonly size: number;
 }
 
+/** A ticket for which another one waits. */
+export interface Blocker {
+  readonly uuid: string;
+  readonly is_closed: boolean;
+}
+
 export interface TicketRef {
   readonly uuid: string;
   readonly title: string;
@@ -29,6 +35,13 @@ export interface TicketRef {
   readonly subsystem: string;
   readonly priority: string;
   readonly severity: string;
+  /** Who is to do it: the name of an account; empty for nobody. */
+  readonly assignee: string;
+  readonly labels: readonly string[];
+  /** The tickets for which it waits until each is closed. */
+  readonly blocked_by: readonly Blocker[];
+  /** Whether it is open and one of them is. */
+  readonly is_blocked: boolean;
   readonly created: string;
   readonly last_modified: string;
 }

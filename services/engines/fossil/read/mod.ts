@@ -8,6 +8,7 @@ export {
   type ArchiveReport,
   readArchive,
 } from "./archive/mod.ts";
+export { gzip, tarArchive } from "./archive/tar.ts";
 export { listAttachments, readAttachment } from "./attachments.ts";
 export { type BlameOptions, readBlame } from "./blame.ts";
 export { listBranches, listTags, newestTags } from "./branches.ts";
@@ -46,7 +47,12 @@ export {
   resolveTicket,
   type TicketFields,
 } from "./tickets.ts";
-export { listTickets, type TicketListOptions, type TicketOrder } from "./ticket_lists.ts";
+export {
+  listTickets,
+  type TicketListOptions,
+  type TicketOrder,
+  ticketsFreedBy,
+} from "./ticket_lists.ts";
 export {
   type ActivityOptions,
   readActivity,

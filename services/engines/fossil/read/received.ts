@@ -9,7 +9,7 @@ import type {
   ReceivedPlace,
   RepositoryPlace,
 } from "./received_shapes.ts";
-import { isFirstChange, isTicketClosed, readTicketRef } from "./tickets.ts";
+import { isFirstChange, isTicketClosed, readTicketRef, ticketClosing } from "./tickets.ts";
 
 /** Default number of artifacts in one answer. */
 const DEFAULT_LIMIT = 500;
@@ -179,9 +179,11 @@ function specificsOf(
       const { ticket, fields } = artifact;
       const { title = "", status = "" } = readTicketRef(reader, ticket) ?? {};
       const is_closed = isTicketClosed(reader, ticket);
+      const { column, statuses } = ticketClosing(reader);
+      const closes = fields.some(({ name, value }) => name === column && statuses.includes(value));
       const names = fields.map(({ name }) => name);
       const is_new = isFirstChange(reader, ticket, rid);
-      return { kind: "ticket", ticket, title, status, is_closed, is_new, fields: names };
+      return { kind: "ticket", ticket, title, status, is_closed, closes, is_new, fields: names };
     }
     case "wiki":
       return { kind: "wiki", name: artifact.title, is_deleted: artifact.text === "" };

@@ -44,6 +44,8 @@ export type ReceivedArtifact =
       readonly status: string;
       /** Whether the ticket is closed now, by the repository's own words. */
       readonly is_closed: boolean;
+      /** Whether the change itself closes it. */
+      readonly closes: boolean;
       /** Whether it is the ticket's first change. */
       readonly is_new: boolean;
       /** Names of the fields that the change sets. */

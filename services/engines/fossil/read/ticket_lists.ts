@@ -2,12 +2,12 @@
 import { firstIndex } from "../../../kernel/first_index.ts";
 import type { TICKET_ORDERS } from "./bounds.ts";
 import { shownText } from "../artifact/mod.ts";
-import { readTicketClosing } from "../content/mod.ts";
+import { blockersIn, labelsIn, MAX_WORK_TEXT, MIN_TICKET_PREFIX } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import { pageOf, type Paging } from "./paging.ts";
 import type { Reader } from "./reader.ts";
-import type { TicketList, TicketStatusCount } from "./shapes.ts";
-import { MIN_PREFIX, readTicketRef } from "./tickets.ts";
+import type { TicketList, TicketRef, TicketStatusCount } from "./shapes.ts";
+import { readTicketRef, ticketClosing } from "./tickets.ts";
 import { TextMap } from "../text/mod.ts";
 
 export type TicketOrder = (typeof TICKET_ORDERS)[number];
@@ -21,6 +21,14 @@ export interface TicketListOptions extends Paging, Readonly<Partial<Record<WordF
   readonly status?: string;
   /** Only open tickets, or only closed ones, by the repository's own words. */
   readonly state?: "open" | "closed";
+  /** The name of who is to do it; empty for nobody. */
+  readonly assignee?: string;
+  /** Only tickets of nobody, and those of the account of this name. */
+  readonly for?: string;
+  /** One of its labels. */
+  readonly label?: string;
+  /** Whether it waits for an open ticket. */
+  readonly isBlocked?: boolean;
   /** Every word of this text is in the title, in upper or lower case, or begins the id. */
   readonly search?: string;
   /** Exactly this value of a field; empty text also finds tickets that never had one. */
@@ -51,8 +59,16 @@ interface OrderedTicket extends Readonly<Record<WordField, string>> {
   readonly created: number;
   readonly modified: number;
   readonly status: string;
+  /** The value of the field that says whether it is closed. */
+  readonly closing: string;
   readonly title: string;
+  readonly assignee: string;
+  readonly labels: string;
+  readonly blocked_by: string;
 }
+
+/** The texts of a ticket for work that is given. */
+const WORK_TEXTS = ["assignee", "labels", "blocked_by"] as const;
 
 /** What an entry of the order of tickets takes in memory without its texts, roughly. */
 const ORDERED_TICKET_BYTES = 300;
@@ -65,8 +81,7 @@ export function listTickets(reader: Reader, options: TicketListOptions = {}): Ti
   return reader.read(() => {
     const { limit, offset } = pageOf(options);
     const { status, sort, isReversed = false } = options;
-    const closed = closedStatuses(reader);
-    const matching = ticketOrder(reader).filter(filterOf(reader, options, closed));
+    const matching = ticketOrder(reader).filter(filterOf(reader, options));
     const found = matching.filter((entry) => status === undefined || entry.status === status);
     const sorted = sort === undefined || sort === "created"
       ? found
@@ -76,24 +91,58 @@ export function listTickets(reader: Reader, options: TicketListOptions = {}): Ti
       const ref = readTicketRef(reader, uuid);
       return ref === null ? [] : [ref];
     });
-    return { tickets, total: found.length, statuses: countStatuses(matching, closed) };
+    return { tickets, total: found.length, statuses: countStatuses(reader, matching) };
+  });
+}
+
+/** Most tickets in an answer of {@linkcode ticketsFreedBy}. */
+const MAX_FREED = 100;
+
+/**
+ * The open tickets that have waited for a ticket, and now wait for none; the newest first, at most
+ * 100.
+ *
+ * @param uuid the whole id of a closed ticket
+ */
+export function ticketsFreedBy(reader: Reader, uuid: string): readonly TicketRef[] {
+  return reader.read(() => {
+    const { db } = reader.repository;
+    const freed: TicketRef[] = [];
+    for (const entry of ticketOrder(reader)) {
+      if (entry.blocked_by === "" || isClosed(reader, entry)) continue;
+      if (!blockersIn(db, entry.blocked_by).includes(uuid)) continue;
+      const ref = readTicketRef(reader, entry.uuid);
+      if (ref !== null && !ref.is_blocked) freed.push(ref);
+      if (freed.length === MAX_FREED) break;
+    }
+    return freed;
   });
 }
 
 /** Whether a ticket is listed, whatever its status. Needs `read`. */
 function filterOf(
   reader: Reader,
-  { state, search = "", field, without = [], only, ...words }: TicketListOptions,
-  closed: ReadonlySet<string>,
+  { state, search = "", field, without = [], only, assignee, label, isBlocked, ...options }:
+    TicketListOptions,
 ): (entry: OrderedTicket) => boolean {
+  const { for: whom, ...words } = options;
   const [left, kept] = [new Set(without), only === undefined ? null : new Set(only)];
   const having = field === undefined ? null : ticketsWith(reader, field);
   const wanted = WORD_FIELDS.filter((name) => words[name] !== undefined);
+  const waits = isBlocked === undefined ? null : blockedTickets(reader);
+  const isOf = (entry: OrderedTicket, name: string) =>
+    entry.assignee.toLowerCase() === name.toLowerCase();
+  const isLabeled = ({ labels }: OrderedTicket, name: string) =>
+    labels !== "" && labelsIn(labels).some((one) => one.toLowerCase() === name.toLowerCase());
   const sought = search.toLowerCase().split(/\s+/).filter((word) => word !== "");
   return (entry) =>
     !left.has(entry.uuid) && (kept === null || kept.has(entry.uuid)) &&
     (having === null || having.has(entry.uuid)) &&
-    (state === undefined || closed.has(entry.status) === (state === "closed")) &&
+    (state === undefined || isClosed(reader, entry) === (state === "closed")) &&
+    (assignee === undefined || isOf(entry, assignee)) &&
+    (whom === undefined || entry.assignee === "" || isOf(entry, whom)) &&
+    (label === undefined || isLabeled(entry, label)) &&
+    (waits === null || waits.has(entry.uuid) === isBlocked) &&
     wanted.every((name) => entry[name] === words[name]) &&
     (sought.length === 0 || isFound(entry, sought));
 }
@@ -102,7 +151,7 @@ function isFound({ uuid, title }: OrderedTicket, sought: readonly string[]): boo
   const text = title.toLowerCase();
   return sought.every((word) => {
     const id = word.replace(/^#/, "");
-    return text.includes(word) || (id.length >= MIN_PREFIX && uuid.startsWith(id));
+    return text.includes(word) || (id.length >= MIN_TICKET_PREFIX && uuid.startsWith(id));
   });
 }
 
@@ -122,10 +171,9 @@ function compare(one: string, other: string): number {
 }
 
 /** The number of tickets of each of the most frequent statuses, the most frequent one first. */
-function countStatuses(
-  tickets: readonly OrderedTicket[],
-  closed: ReadonlySet<string>,
-): TicketStatusCount[] {
+function countStatuses(reader: Reader, tickets: readonly OrderedTicket[]): TicketStatusCount[] {
+  const { column, statuses } = ticketClosing(reader);
+  const closed = new Set(column === "status" ? statuses : []);
   const counts = new TextMap<number>();
   for (const { status } of tickets) counts.set(status, (counts.get(status) ?? 0) + 1);
   return [...counts].map(([name, count]) => ({ name, count, is_closed: closed.has(name) }))
@@ -133,17 +181,28 @@ function countStatuses(
     .map((status) => ({ ...status, name: shownText(status.name, "name") }));
 }
 
-/** The statuses of closed tickets. Needs `read`. */
-function closedStatuses(reader: Reader): ReadonlySet<string> {
-  const { db, config } = reader.repository;
-  const { column, statuses } = readTicketClosing(db, config);
-  return new Set(column === "status" ? statuses : []);
+/** Whether a ticket is closed. Needs `read`. */
+function isClosed(reader: Reader, { closing }: OrderedTicket): boolean {
+  return ticketClosing(reader).statuses.includes(closing);
+}
+
+/** The ids of the open tickets that wait for an open one. Needs `read`. */
+function blockedTickets(reader: Reader): ReadonlySet<string> {
+  return reader.cached("blocked tickets", () => {
+    const open = ticketOrder(reader).filter((entry) => !isClosed(reader, entry));
+    const ids = new Set(open.map(({ uuid }) => uuid));
+    const isBlocked = ({ blocked_by }: OrderedTicket) =>
+      blocked_by !== "" &&
+      blockersIn(reader.repository.db, blocked_by).some((blocker) => ids.has(blocker));
+    const value = new Set(open.filter(isBlocked).map(({ uuid }) => uuid));
+    return { value, bytes: value.size * ORDERED_TICKET_BYTES };
+  });
 }
 
 /** Every ticket, the newest first. Needs `read`. */
 function ticketOrder(reader: Reader): readonly OrderedTicket[] {
   return reader.lasting(
-    "tickets",
+    `tickets by ${ticketClosing(reader).column}`,
     () => sizedTickets(readOrdered(reader)),
     ({ value }, touched) => {
       const changed = new Set(
@@ -175,7 +234,11 @@ function isNewer(one: OrderedTicket, other: OrderedTicket): boolean {
 }
 
 function sizedTickets(value: readonly OrderedTicket[]) {
-  const characters = value.reduce((sum, { title }) => sum + title.length, 0);
+  const characters = value.reduce(
+    (sum, { title, assignee, labels, blocked_by }) =>
+      sum + title.length + assignee.length + labels.length + blocked_by.length,
+    0,
+  );
   return { value, bytes: value.length * ORDERED_TICKET_BYTES + 2 * characters };
 }
 
@@ -188,9 +251,14 @@ function readOrdered(
   const { db } = reader.repository;
   const columns = new Set(db.columns("ticket"));
   if (columns.size === 0) return [];
-  const texts = ["status", "title", ...WORD_FIELDS].map((name) =>
-    columns.has(name) ? `COALESCE(CAST("${name}" AS TEXT), '') AS "${name}"` : `'' AS "${name}"`
-  );
+  const textOf = (name: string) =>
+    columns.has(name) ? `COALESCE(CAST("${name}" AS TEXT), '')` : "''";
+  const texts = ["status", "title", ...WORD_FIELDS].map((name) => `${textOf(name)} AS "${name}"`);
+  for (const name of WORK_TEXTS) {
+    texts.push(`substr(${textOf(name)},1,${MAX_WORK_TEXT}) AS ${name}`);
+  }
+  const { column } = ticketClosing(reader);
+  texts.push(`${column === null ? "''" : textOf(column)} AS closing`);
   const created = columns.has("tkt_ctime") ? "tkt_ctime" : "tkt_mtime";
   return db.rows<OrderedTicket>(
     `SELECT tkt_uuid AS uuid, CAST(tkt_id AS REAL) AS id, CAST(${created} AS REAL) AS created,

@@ -5,11 +5,15 @@
 import { shownText, type TicketChange } from "../artifact/mod.ts";
 import { isHex } from "../codec/mod.ts";
 import {
+  blockersIn,
   type CustomTicketField,
   isCustomTicketFieldName,
+  labelsIn,
+  MIN_TICKET_PREFIX,
   readTicketClosing,
   type SqlValue,
   TICKET_FIELDS_DATE,
+  type TicketClosing,
   ticketFieldType,
   ticketRowsQuery,
 } from "../content/mod.ts";
@@ -18,6 +22,7 @@ import { timestampOf } from "./checkins.ts";
 import { pageOf, type Paging } from "./paging.ts";
 import type { Reader } from "./reader.ts";
 import type {
+  Blocker,
   Ticket,
   TicketChangeEntry,
   TicketChangeList,
@@ -27,8 +32,6 @@ import type {
 
 type TicketRow = Readonly<Record<string, SqlValue>>;
 
-/** Shortest prefix of a ticket's id. */
-export const MIN_PREFIX = 4;
 const ID_LENGTH = 40;
 const PLAIN_TEXT = "text/plain";
 
@@ -82,7 +85,7 @@ export function readTicketFieldsDate(reader: Reader): number | null {
 export function readTicket(reader: Reader, uuid: string, hasChanges = true): Ticket {
   return reader.read(() => {
     const row = findTicket(reader, uuid);
-    const ref = ticketRef(row);
+    const ref = ticketRef(reader, row);
     const columns = Object.keys(row).filter((column) => !column.startsWith("tkt_"));
     const changes = hasChanges ? changesOf(reader, ref.uuid) : [];
     return {
@@ -113,7 +116,7 @@ export function listTicketChanges(
 ): TicketChangeList {
   return reader.read(() => {
     const { limit, offset } = pageOf(paging);
-    const { uuid: ticket } = ticketRef(findTicket(reader, id));
+    const { uuid: ticket } = ticketRef(reader, findTicket(reader, id));
     const values = new Map<string, FieldValue>();
     const changes = changesOf(reader, ticket).map(({ uuid, timestamp, user, change }) => ({
       uuid,
@@ -159,13 +162,13 @@ class FieldValue {
  * @throws {FossilError} `missing` if there is none; `ambiguous` if a prefix fits several.
  */
 export function resolveTicket(reader: Reader, uuid: string): TicketRef {
-  return reader.read(() => ticketRef(findTicket(reader, uuid)));
+  return reader.read(() => ticketRef(reader, findTicket(reader, uuid)));
 }
 
 /** A ticket in one line, by its full id; null if there is none. Needs `read`. */
 export function readTicketRef(reader: Reader, uuid: string): TicketRef | null {
   const [row] = ticketRows(reader, "WHERE tkt_uuid=?", uuid);
-  return row === undefined ? null : ticketRef(row);
+  return row === undefined ? null : ticketRef(reader, row);
 }
 
 /**
@@ -175,10 +178,22 @@ export function readTicketRef(reader: Reader, uuid: string): TicketRef | null {
  */
 export function isTicketClosed(reader: Reader, uuid: string): boolean {
   return reader.read(() => {
-    const { db, config } = reader.repository;
-    const { column, statuses } = readTicketClosing(db, config);
     const [row] = ticketRows(reader, "WHERE tkt_uuid=?", uuid);
-    return row !== undefined && column !== null && statuses.includes(text(row, column));
+    return row !== undefined && isClosed(reader, row);
+  });
+}
+
+/** Needs `read`. */
+function isClosed(reader: Reader, row: TicketRow): boolean {
+  const { column, statuses } = ticketClosing(reader);
+  return column !== null && statuses.includes(text(row, column));
+}
+
+/** What closes tickets of the repository. Needs `read`. */
+export function ticketClosing(reader: Reader): TicketClosing {
+  return reader.cached("ticket closing", () => {
+    const { db, config } = reader.repository;
+    return { value: readTicketClosing(db, config), bytes: 1000 };
   });
 }
 
@@ -198,7 +213,8 @@ export function isFirstChange(
 
 function findTicket(reader: Reader, uuid: string): TicketRow {
   const prefix = uuid.toLowerCase();
-  const isPrefix = prefix.length >= MIN_PREFIX && prefix.length <= ID_LENGTH && isHex(prefix);
+  const isPrefix = prefix.length >= MIN_TICKET_PREFIX && prefix.length <= ID_LENGTH &&
+    isHex(prefix);
   const condition = "WHERE tkt_uuid>=? AND tkt_uuid<? LIMIT 2";
   const rows = isPrefix ? ticketRows(reader, condition, prefix, `${prefix}g`) : [];
   if (rows.length > 1) throw new FossilError("ambiguous", `"${uuid}" fits several tickets`);
@@ -220,7 +236,8 @@ function text(row: TicketRow, column: string): string {
   return String(row[column] ?? "");
 }
 
-function ticketRef(row: TicketRow): TicketRef {
+function ticketRef(reader: Reader, row: TicketRow): TicketRef {
+  const blocked_by = readBlockers(reader, text(row, "blocked_by"));
   const modified = Number(row["tkt_mtime"] ?? 0);
   return {
     uuid: text(row, "tkt_uuid"),
@@ -230,9 +247,22 @@ function ticketRef(row: TicketRow): TicketRef {
     subsystem: shownText(text(row, "subsystem"), "name"),
     priority: shownText(text(row, "priority"), "name"),
     severity: shownText(text(row, "severity"), "name"),
+    assignee: shownText(text(row, "assignee"), "name"),
+    labels: labelsIn(text(row, "labels")).map((label) => shownText(label, "name")),
+    blocked_by,
+    is_blocked: blocked_by.some(({ is_closed }) => !is_closed) && !isClosed(reader, row),
     created: timestampOf(Number(row["tkt_ctime"] ?? modified)),
     last_modified: timestampOf(modified),
   };
+}
+
+/** The tickets that a field names, as far as the repository has them. */
+function readBlockers(reader: Reader, names: string): Blocker[] {
+  if (names === "") return [];
+  return blockersIn(reader.repository.db, names).flatMap((uuid) => {
+    const [row] = ticketRows(reader, "WHERE tkt_uuid=?", uuid);
+    return row === undefined ? [] : [{ uuid, is_closed: isClosed(reader, row) }];
+  });
 }
 
 interface ReadChange extends Omit<TicketChangeEntry, "fields"> {

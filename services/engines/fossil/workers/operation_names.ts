@@ -37,6 +37,7 @@ export const READ_NAMES = [
   "ticket",
   "ticketItself",
   "resolveTicket",
+  "ticketsFreedBy",
   "isTicketClosed",
   "ticketChanges",
   "ticketFields",

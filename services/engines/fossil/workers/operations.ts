@@ -100,6 +100,7 @@ import {
   resolveCheckin,
   resolveTicket,
   type TicketListOptions,
+  ticketsFreedBy,
   type TimelineOptions,
   type TreeOptions,
   type UsersOptions,
@@ -223,6 +224,8 @@ export const READS = {
   ticket: ({ reader }: Context, id: string) => readTicket(reader, id),
   /** The ticket that an id or a prefix stands for, in one line. */
   resolveTicket: ({ reader }: Context, id: string) => resolveTicket(reader, id),
+  /** The tickets that wait no more since a ticket, by its whole id, is closed. */
+  ticketsFreedBy: ({ reader }: Context, id: string) => ticketsFreedBy(reader, id),
   /** Whether a ticket, by its whole id, is closed. */
   isTicketClosed: ({ reader }: Context, id: string) => isTicketClosed(reader, id),
   ticketChanges: ({ reader }: Context, options: Paging & { readonly id: string }) =>

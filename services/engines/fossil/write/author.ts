@@ -1,6 +1,6 @@
 import { FossilError } from "../error.ts";
 import { fromJulianDay } from "../codec/mod.ts";
-import type { Repository } from "../repository.ts";
+import type { Repository, WriteChecks } from "../repository.ts";
 
 /** The author and time of a write. */
 export interface Author {
@@ -13,11 +13,16 @@ export interface Author {
   readonly mark?: string;
 }
 
-/** Runs a write in the author's name. */
-export function writeAs<T>(repository: Repository, author: Author, work: () => T): T {
+/** Runs a write in the author's name; {@link Repository.write} has the parameters. */
+export function writeAs<T>(
+  repository: Repository,
+  author: Author,
+  work: () => T,
+  checks: WriteChecks = {},
+): T {
   if (author.user === "") throw new FossilError("invalid", "An artifact needs a user");
   const { user, ip = null, mark } = author;
-  return repository.write({ user, ip, ...(mark === undefined ? {} : { mark }) }, work);
+  return repository.write({ user, ip, ...(mark === undefined ? {} : { mark }) }, work, checks);
 }
 
 /**

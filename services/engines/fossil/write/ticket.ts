@@ -2,15 +2,19 @@ import { randomBytes } from "node:crypto";
 import type { TicketField } from "../artifact/mod.ts";
 import { isArtifactHash, sha1 } from "../codec/mod.ts";
 import {
+  blockersIn,
   isCustomTicketFieldName,
+  MAX_WORK_TEXT,
   readTicketClosing,
   type SqlValue,
   ticketFieldType,
   ticketRowsQuery,
+  WORK_FIELDS,
 } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { type Author, dateAfter, writeAs } from "./author.ts";
+import { addWorkFields } from "./ticket_fields.ts";
 
 /** A change of a ticket to write. */
 export interface NewTicketChange extends Author {
@@ -33,17 +37,24 @@ export interface WrittenTicketChange {
 
 /**
  * Writes a change of a ticket. Values of fields whose names begin with "private_" are concealed:
- * the artifact has only their SHA1.
+ * the artifact has only their SHA1. If the change sets one of muster's own fields, and the repository
+ * lacks its column, it gets them all.
  *
  * @throws {FossilError} `missing` if the ticket is unknown; `invalid` if the repository has no such
- * field, or a custom field of numbers gets a text.
+ * field, or a custom field of numbers gets a text; `conflict` if the ticket would wait for itself.
  */
 export function writeTicketChange(
   repository: Repository,
   change: NewTicketChange,
 ): WrittenTicketChange {
+  const ticket = change.ticket ?? randomBytes(20).toString("hex");
+  const conclude = () => {
+    if (change.fields.some(({ name }) => name === "blocked_by")) {
+      requireNoCircle(repository, ticket);
+    }
+  };
   return writeAs(repository, change, () => {
-    const ticket = change.ticket ?? randomBytes(20).toString("hex");
+    if (lacksWorkField(repository, change)) addWorkFields(repository, change);
     const fields = fieldsOf(repository, change);
     const newest = repository.db.value<number | null>(
       "SELECT max(mtime) FROM tagxref JOIN tag USING(tagid) WHERE tagname=?",
@@ -61,7 +72,42 @@ export function writeTicketChange(
       user: change.user,
     });
     return { ticket, hash, date };
-  });
+  }, { conclude });
+}
+
+function lacksWorkField({ db }: Repository, { fields }: NewTicketChange): boolean {
+  const own = fields.filter(({ name }) => (WORK_FIELDS as readonly string[]).includes(name));
+  if (own.length === 0) return false;
+  const columns = new Set(db.columns("ticket"));
+  return columns.size > 0 && own.some(({ name }) => !columns.has(name));
+}
+
+/**
+ * Looks at every ticket once at most: what other programs wrote may have circles.
+ *
+ * @throws {FossilError} `conflict` if the ticket waits for itself, by way of others or directly
+ */
+function requireNoCircle({ db }: Repository, ticket: string): void {
+  const rows = db.rows<{ uuid: string; names: string }>(
+    "SELECT tkt_uuid AS uuid, substr(blocked_by,1,?) AS names FROM ticket WHERE blocked_by<>''",
+    MAX_WORK_TEXT,
+  );
+  const waiting = new Map(rows.map(({ uuid, names }) => [uuid, names]));
+  const seen = new Set<string>();
+  const next = [ticket];
+  for (let one = next.pop(); one !== undefined; one = next.pop()) {
+    for (const blocker of blockersIn(db, waiting.get(one) ?? "")) {
+      if (blocker === ticket) {
+        const reason = one === ticket
+          ? "A ticket cannot wait for itself"
+          : `Ticket ${one.slice(0, 10)} waits for this one already: they would wait in a circle`;
+        throw new FossilError("conflict", reason);
+      }
+      if (seen.has(blocker)) continue;
+      seen.add(blocker);
+      next.push(blocker);
+    }
+  }
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   ticketSchemaOf,
   withoutTicketColumn,
   withTicketColumn,
+  WORK_FIELDS,
 } from "../content/mod.ts";
 import { errorCodeOf, FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
@@ -34,7 +35,7 @@ export function addTicketField(repository: Repository, field: NewTicketField): v
     "invalid",
     `"${name}" is a keyword of SQL and cannot name a field`,
   );
-  changeFields(repository, { name, author: field, refusal }, (columns, schema) => {
+  changeFields(repository, { names: [name], author: field, refusal }, (columns, schema) => {
     const known = [...columns.ticket, ...columns.change];
     if (known.some((column) => column.toLowerCase() === name.toLowerCase())) {
       throw new FossilError("conflict", `Tickets already have a field "${name}"`);
@@ -45,6 +46,21 @@ export function addTicketField(repository: Repository, field: NewTicketField): v
     }
     return { ticket: [...columns.ticket, name], schema: withTicketColumn(schema, field) };
   });
+}
+
+/**
+ * Adds those of muster's own fields to the repository's setting `ticket-table` that it lacks, as
+ * {@link addTicketField} does.
+ *
+ * @throws {FossilError} `unsupported` if the setting has an unusual form
+ */
+export function addWorkFields(repository: Repository, author: Author): void {
+  const known = new Set(repository.db.columns("ticket"));
+  const names = WORK_FIELDS.filter((name) => !known.has(name));
+  changeFields(repository, { names, author }, ({ ticket }, schema) => ({
+    ticket: [...ticket, ...names],
+    schema: names.reduce((text, name) => withTicketColumn(text, { name, type: "text" }), schema),
+  }));
 }
 
 /**
@@ -65,7 +81,7 @@ export function removeTicketField(
     "conflict",
     `The field "${name}" is in use by an index or a constraint`,
   );
-  changeFields(repository, { name, author, refusal }, (columns, schema) => {
+  changeFields(repository, { names: [name], author, refusal }, (columns, schema) => {
     if (!isCustomTicketFieldName(name) || !columns.ticket.includes(name)) {
       throw new FossilError("missing", `Tickets have no custom field "${name}"`);
     }
@@ -96,16 +112,16 @@ interface Columns {
 }
 
 /**
- * @param name the field that is added or removed
+ * @param names the fields that are added or removed
  * @param refusal what to throw if SQLite refuses the new text
  * @param plan the new text of the setting, and the columns of `ticket` that it must lead to
  */
 function changeFields(
   repository: Repository,
-  { name, author, refusal }: {
-    readonly name: string;
+  { names, author, refusal }: {
+    readonly names: readonly string[];
     readonly author: Author;
-    readonly refusal: FossilError;
+    readonly refusal?: FossilError;
   },
   plan: (
     columns: Columns,
@@ -130,7 +146,7 @@ function changeFields(
       kept.change.join() === before.change.join();
     if (isComplete) putRowsBack(repository);
     dropRowsAside(repository);
-    repository.relinkTickets(isComplete ? name : null);
+    repository.relinkTickets(isComplete ? names : null);
   });
 }
 

@@ -1,4 +1,3 @@
-import { Invalid } from "../../../kernel/errors.ts";
 import { keyOf, versioned } from "../chat/chat.ts";
 import { isObject, type JsonObject, parseObject } from "../json.ts";
 import {
@@ -12,7 +11,9 @@ import {
   UNKNOWN_USAGE,
 } from "../report.ts";
 import type { Format, ModelCall } from "./format.ts";
+import { chatApi } from "./chat.ts";
 import { type PassedApi, passing } from "./passage.ts";
+import { translating } from "./translation.ts";
 
 /** The version of Anthropic's API for clients that name none. */
 const VERSION = "2023-06-01";
@@ -24,9 +25,10 @@ export const messages = Object.freeze<Format>({
     input: tokensOf([system ?? null, messages, tools ?? null]),
     output: tokensOfAnswer(most),
   }),
-  open: ({ api, name }) => {
-    if (api === "anthropic") return Promise.resolve(passing(anthropic));
-    throw new Invalid(`A backend of the provider "${name}" does not take this API`);
+  open: async ({ api }) => {
+    if (api === "anthropic") return passing(anthropic);
+    const { messagesTranslation } = await import("./messages_translation.ts");
+    return translating(await chatApi(api), messagesTranslation);
   },
 });
 

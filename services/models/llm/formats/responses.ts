@@ -12,7 +12,9 @@ import {
   UNKNOWN_USAGE,
 } from "../report.ts";
 import type { Format } from "./format.ts";
+import { chatApi } from "./chat.ts";
 import { type PassedApi, passing } from "./passage.ts";
+import { translating } from "./translation.ts";
 
 /** OpenAI's Responses API. */
 export const responses = Object.freeze<Format>({
@@ -21,9 +23,10 @@ export const responses = Object.freeze<Format>({
     input: tokensOf([instructions ?? null, input, tools ?? null]),
     output: tokensOfAnswer(most),
   }),
-  open: ({ hasResponses, name }) => {
-    if (hasResponses) return Promise.resolve(passing(openai));
-    throw new Invalid(`A backend of the provider "${name}" does not take this API`);
+  open: async ({ hasResponses, api }) => {
+    if (hasResponses) return passing(openai);
+    const { responsesTranslation } = await import("./responses_translation.ts");
+    return translating(await chatApi(api), responsesTranslation);
   },
 });
 

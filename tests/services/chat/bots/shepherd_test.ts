@@ -143,7 +143,7 @@ testShepherd(
     const ann = await world.person("ann");
     const bob = await world.agent("bob");
     const eve = await world.agent("eve");
-    const open = await claims.unclaimed(project, { limit: 10 });
+    const open = await claims.unclaimed(project, { for: "caller", limit: 10 });
     const [first] = open.tickets;
     assert.ok(first);
     const ref = await tickets.resolve(project, first.uuid);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { LoggedEvent } from "../../../../services/engines/events/mod.ts";
 import { projectEventOf } from "../../../../services/oversight/notifications/mod.ts";
-import { TicketConcerns } from "../../../../services/oversight/notifications/concerns.ts";
+import { TicketConcerns } from "../../../../services/oversight/notifications/ticket_concerns.ts";
 import { withProject } from "../../../support/projects.ts";
 
 interface EventPage {
@@ -10,9 +10,9 @@ interface EventPage {
 
 Deno.test("a change concerns the holder of a ticket only if it came after the claim, however late it is read", async () => {
   await withProject(async ({ api, project, answer, caller, other }) => {
-    const { accounts, hosting, clock } = api.services;
-    const { repositories, claims } = hosting;
-    const concerns = new TicketConcerns({ accounts, repositories, claims });
+    const { hosting, clock } = api.services;
+    const { repositories, claims, tickets: { numbers } } = hosting;
+    const concerns = new TicketConcerns({ repositories, claims, numbers });
     const { uuid } = await answer("POST /api/tickets", { as: other, body: { title: "Crash" } });
     const change = async (priority: string) => {
       await answer(`PATCH /api/tickets/${uuid}`, { as: other, body: { priority } });

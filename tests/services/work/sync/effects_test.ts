@@ -124,3 +124,40 @@ Deno.test("what comes before the artifacts that it depends on is asked for again
     assert.deepEqual((await answer("GET /api/tags")).tags[0].name, "v1");
   });
 });
+
+Deno.test("work that is given by pushes is told, and a circle from elsewhere stops nothing", async () => {
+  await HostileScene.run(async (scene) => {
+    const { answer, send, caller, other, api } = scene.test;
+    const file = async (title: string) =>
+      (await answer("POST /api/tickets", { as: other, body: { title, labels: ["x"] } })).uuid;
+    const [one, two, three] = [await file("One"), await file("Two"), await file("Three")];
+    const push = async (ticket: string, values: Readonly<Record<string, string>>) => {
+      api.services.clock.advance(1000);
+      const fields = Object.entries(values).map(([name, value]) => (
+        { name, value, append: false }
+      ));
+      const change = { date: scene.now + 120_000, user: "caller", ticket, fields };
+      await scene.honest({ kind: "ticket", ...change });
+    };
+    await push(three, { blocked_by: `${one} ${two.slice(0, 12)}`, assignee: "other" });
+    await push(one, { blocked_by: two });
+    await push(two, { blocked_by: `${three}, ${one}` });
+    const { tickets } = await answer("GET /api/tickets?blocked=true");
+    assert.equal(tickets.length, 3);
+    assert.equal((await answer("GET /api/tickets/unclaimed")).total, 0);
+    assert.equal((await send("POST /api/tickets/4/claim", { as: other })).status, 409);
+    const still = await send("PATCH /api/tickets/2", { as: caller, body: { blocked_by: ["4"] } });
+    assert.equal(still.status, 409);
+    await answer("PATCH /api/tickets/3", { as: caller, body: { blocked_by: [] } });
+    await push(two, { status: "Closed" });
+    await push(one, { status: "Closed" });
+    await answer("POST /api/tickets/4/claim", { as: other });
+    await api.services.hosting.notifier.idle();
+    const inbox = await api.answer("GET /v1/agents/other/messages") as { text: string }[];
+    assert.deepEqual(inbox.map(({ text }) => text), [
+      "caller has assigned ticket #4 “Three” to you; it is blocked by #2, #3",
+      "Ticket #2 “One” is no longer blocked: caller has closed ticket #3",
+      "Ticket #4 “Three” is no longer blocked: caller has closed ticket #2",
+    ]);
+  });
+});

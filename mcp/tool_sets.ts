@@ -1,0 +1,69 @@
+/** Sets of tools: what a client shows to its model in every request, and pays for. */
+
+/** `muster mcp --tools` sends this header; over HTTP, `?tools=` does the same. */
+export const TOOLS_ASKED = "Muster-Tool-Sets";
+
+/** All tools. */
+const ALL = "all";
+
+/** The sets. A tool may be in several, and is in one at least. */
+const SETS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["work", [
+    ...["get_my_work", "list_tickets", "get_ticket", "create_ticket", "update_ticket"],
+    ...["claim_ticket", "release_ticket", "create_workspace", "commit_files", "update_workspace"],
+    ...["submit_work", "get_review", "land_review", "get_ci_status", "ask_human", "read_inbox"],
+    ...["send_direct", "post", "acknowledge_messages", "search_code", "read_file"],
+  ]],
+  ["talk", [
+    ...["get_status", "list_channels", "send_message", "get_history", "read_inbox", "send_direct"],
+    ...["post", "acknowledge_messages", "get_message_state", "ask_human", "get_answer"],
+    ...["withdraw_question", "answer_question", "list_needs", "register_agent"],
+  ]],
+  ["code", [
+    ...["list_projects", "get_project", "browse_code", "read_file", "search_code", "get_diff"],
+    ...["get_checkin", "get_timeline", "get_file_blame", "get_file_history", "list_branches"],
+    ...["list_tags", "list_releases", "sql_query", "list_wiki_pages", "get_wiki_page"],
+  ]],
+  ["review", [
+    ...["list_reviews", "get_review", "create_review", "comment_review", "approve_review"],
+    ...["request_changes", "close_review", "land_review", "get_landing_queue", "get_diff"],
+    ...["get_ci_status", "report_ci_status"],
+  ]],
+  ["workspace", [
+    ...["list_claims", "list_workspaces", "get_workspace", "create_workspace", "commit_files"],
+    ...["update_workspace", "merge_workspace", "abandon_workspace", "restore_workspace"],
+    ...["take_over_workspace"],
+  ]],
+  ["publish", ["create_tag", "create_release", "write_wiki_page"]],
+]);
+
+/** What a client lists of the tools that its caller may call. */
+export interface ToolSelection {
+  /** The same selection has the same key. */
+  readonly key: string;
+  has(tool: string): boolean;
+}
+
+/**
+ * Reads a selection: names of sets, with commas between them.
+ *
+ * @returns null for all tools; a refusal if there is no set of a name
+ */
+export function selectTools(text: string): ToolSelection | string | null {
+  const names = [...new Set(text.split(",").map((name) => name.trim()))].sort();
+  const unknown = names.find((name) => name !== ALL && !SETS.has(name));
+  if (unknown !== undefined) {
+    const known = [...SETS.keys(), ALL].join(", ");
+    return `There is no set of tools "${unknown.slice(0, 50)}"; there are ${known}`;
+  }
+  if (names.includes(ALL)) return null;
+  const tools = new Set(names.flatMap((name) => SETS.get(name) ?? []));
+  return { key: names.join(), has: (tool) => tools.has(tool) };
+}
+
+/** The selection that a request asks for, as {@link selectTools} returns it. */
+export function selectionOf({ url, headers }: Request): ToolSelection | string | null {
+  const asked = headers.get(TOOLS_ASKED) ??
+    (url.includes("?") ? new URL(url).searchParams.get("tools") : null);
+  return asked === null ? null : selectTools(asked);
+}
