@@ -179,8 +179,9 @@ interface PushEnd {
 /**
  * Asks for what is missing, and says how the push ends.
  *
- * A client that has announced something sends it in its next message, so an error can wait: after one,
- * clients read nothing else, and without one they take for stored what was left out. They announce
+ * A client that has announced something sends it in its next message. So does one in the middle of a push
+ * that is asked again for what it has just sent. So an error can wait: after one, clients read nothing
+ * else, and without one they take for stored what was left out. They announce
  * again what was left out, so that is remembered until the end. Otherwise the same refused artifacts
  * would come in each message, and others never. Each answer but the last asks for something that the
  * push was not asked for before, so the push ends.
@@ -191,16 +192,17 @@ function askForRest(
   { reception, leftOut }: { readonly reception: Reception; readonly leftOut: LeftOutParts },
 ): PushEnd {
   const announced = reception.announced();
-  const isAnnounced = new Set(announced);
-  const refused = new Set(leftBehind?.refused.filter((hash) => store.ridOf(hash) === 0));
-  const asked = new Set(leftBehind?.asked);
+  const isAway = (hash: string) => store.ridOf(hash) === 0;
+  const refused = new Set(leftBehind?.refused.filter(isAway));
+  const asked = new Set(leftBehind?.asked.filter(isAway));
   let sentence = refused.size > 0 ? leftBehind?.sentence ?? null : null;
   const needed: string[] = [];
   const waiting: Refusal[] = [];
   for (const refusal of causesFirst(leftOut)) {
     const { hash, missing, isCluster = false } = refusal;
+    // What came, but waits itself for what will come, is not lost.
     const isLost = (name: string) =>
-      refused.has(name) || (asked.has(name) && !isAnnounced.has(name));
+      refused.has(name) || (asked.has(name) && !reception.isComing(name) && !leftOut.has(name));
     if (missing.length > 0 && !missing.some(isLost)) waiting.push(refusal);
     else {
       refused.add(hash);
@@ -213,7 +215,8 @@ function askForRest(
   const first = waiting.find(({ isCluster = false }) => !isCluster);
   const error = refusedFiles[0] ?? sentence ?? first?.sentence ?? null;
   const isFull = refused.size + asked.size > MAX_LEFT_BEHIND;
-  const isLast = refusedFiles.length > 0 || announced.length === 0 || isFull;
+  const comesAgain = announced.length > 0 || (leftBehind !== null && waiting.length > 0);
+  const isLast = refusedFiles.length > 0 || !comesAgain || isFull;
   if (isLast) {
     reception.ask([...wanted, ...isFull ? [] : announced]);
     return { error, leftBehind: null };

@@ -20,6 +20,8 @@ export class Exchange {
   leftBehind: LeftBehind | null = null;
   /** Names of refused artifacts that the client announces again: nobody asks for them. */
   refused: ReadonlySet<string> = new Set();
+  /** Names that earlier answers to the push asked for. */
+  asked: ReadonlySet<string> = new Set();
   readonly out = new CardWriter();
   /** Judges what comes; null if the client may push nothing. */
   readonly judge: Judge | null;
@@ -68,6 +70,7 @@ export class Exchange {
     this.client = client;
     this.leftBehind = this.request.leftBehind.find((one) => one.client === client) ?? null;
     this.refused = new Set(this.leftBehind?.refused);
+    this.asked = new Set(this.leftBehind?.asked);
   }
 
   /** Whether something is asked for the first time: clients ask once, and the answer is bounded. */

@@ -24,6 +24,8 @@ export class Reception {
   readonly #exchange: Exchange;
   /** Announced names that the repository did not know. */
   readonly #wanted = new Set<string>();
+  /** Announced names that earlier answers asked for: they will come. */
+  readonly #coming = new Set<string>();
   /** Artifacts that are not stored; see {@link LeftOut}. */
   readonly #leftOut: ReadonlyMap<string, Refusal>;
   readonly #arrivals = new Map<string, ReceivedArtifact>();
@@ -101,8 +103,9 @@ export class Reception {
 
   /** Notes that the client has an artifact; the answer asks for an unknown one. */
   noteAnnounced({ hash, isPrivate }: { readonly hash: string; readonly isPrivate: boolean }): void {
-    const { repository: { store }, request: { rights }, onRemote, refused } = this.#exchange;
+    const { repository: { store }, request: { rights }, onRemote, refused, asked } = this.#exchange;
     const rid = store.ridOf(hash);
+    if (asked.has(hash)) this.#coming.add(hash);
     if (rid !== 0) onRemote.add(rid);
     else if ((!isPrivate || rights.privates) && this.#wanted.size < MAX_WANTED) {
       if (!refused.has(hash)) this.#wanted.add(hash);
@@ -110,7 +113,14 @@ export class Reception {
     if (rid !== 0 && isPrivate && rights.privates && store.sizeOf(rid) < 0) store.makePrivate(rid);
   }
 
-  /** Announced artifacts that the repository lacks and this message does not bring. */
+  /** Whether the client says that it has what an earlier answer asked for. */
+  isComing(hash: string): boolean {
+    return this.#coming.has(hash);
+  }
+
+  /**
+   * Announced artifacts that the repository lacks and this message does not bring; of many, some.
+   */
   announced(): string[] {
     const { repository: { store }, unknown } = this.#exchange;
     return [...this.#wanted].filter((hash) =>

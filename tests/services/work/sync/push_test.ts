@@ -243,3 +243,21 @@ judged("a halted agent pulls and cannot push", async (program) => {
     assert.equal((await timelineOf(test))[0], "Held");
   });
 });
+
+judged("a long push, whose deltas need what comes later, is stored whole", async (program) => {
+  await withSync(program, async (test) => {
+    const { client, url, answer, caller } = test;
+    const folder = await client.checkout(url);
+    await client.fossil(["settings", "autosync", "off"], folder);
+    for (let number = 0; number < 40; number++) {
+      for (let file = 0; file < 50; file++) {
+        const text = `${number} ${"z".repeat(file * 60)}`;
+        Deno.writeTextFileSync(`${folder}/f${number}-${file}`, text);
+      }
+      await commit(test, { name: "all", text: `${number}\n`, folder });
+    }
+    assert.doesNotMatch(await client.fossil(["push"], folder), /Error/);
+    assert.equal((await answer("GET /api/timeline", { as: caller })).total, 41);
+    await test.assertSound();
+  });
+});
