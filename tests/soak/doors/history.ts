@@ -21,6 +21,11 @@ export class SeenHistory {
     if (!ref.startsWith(WORKSPACES)) this.#pushed.add(ref);
   }
 
+  /** Says that Fossil has closed the line that a branch showed: it may show another one, or none. */
+  closed(ref: string): void {
+    this.#pushed.delete(ref);
+  }
+
   /** Looks at the references of the server. */
   async look(clone: Clone, after: string): Promise<void> {
     const lines = (await clone.git("ls-remote", "--refs", "origin")).trim().split("\n");

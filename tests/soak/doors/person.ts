@@ -596,7 +596,9 @@ export class Person {
   async #close(): Promise<boolean> {
     if (!await this.#update()) return false;
     const { stdout } = await this.#fossil.run(["branch", "current"], this.#checkout);
-    if (stdout.trim() === "trunk") return false;
+    const branch = stdout.trim();
+    if (branch === "trunk") return false;
+    this.#shared.seen.closed(HEADS + branch);
     return await this.#try("amend", "current", "--close") && await this.#try("sync");
   }
 
