@@ -1,5 +1,18 @@
 /** A client of MCP, and how it is told where muster is. */
 
+/** The clients that muster can set up. */
+export const CLIENT_NAMES: readonly string[] = Object.freeze([
+  "claude",
+  "codex",
+  "gemini",
+  "cursor",
+  "vscode",
+  "opencode",
+  "copilot",
+  "qwen",
+  "goose",
+]);
+
 /** One person on this machine, or everybody who works in a project's folder. */
 export type Scope = "user" | "project";
 

@@ -16,18 +16,6 @@ import {
   removeFromLists,
 } from "./permissions.ts";
 
-export const CLIENT_NAMES = Object.freeze([
-  "claude",
-  "codex",
-  "gemini",
-  "cursor",
-  "vscode",
-  "opencode",
-  "copilot",
-  "qwen",
-  "goose",
-]);
-
 /** A reference as POSIX shells write it. */
 const inBraces = (variable: string) => `\${${variable}}`;
 
@@ -206,7 +194,7 @@ const CLIENTS = {
   goose: GOOSE,
 };
 
-/** The client of this name, one of {@link CLIENT_NAMES}. */
+/** The client of this name, one of `CLIENT_NAMES`. */
 export function clientOf(name: string): Client {
   const client = Object.entries(CLIENTS).find(([one]) => one === name)?.[1];
   if (client === undefined) throw new TypeError(`There is no client "${name}"`);

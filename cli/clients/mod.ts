@@ -1,20 +1,11 @@
 /** The commands that set up clients of MCP. */
 import { type Command, lazy, type Option } from "../command_line/mod.ts";
 import { URL_OPTION } from "../options.ts";
+import { CLIENT_NAMES } from "./client.ts";
 
 const CLIENT = {
   usage: "<client>",
-  choices: [
-    "claude",
-    "codex",
-    "gemini",
-    "cursor",
-    "vscode",
-    "opencode",
-    "copilot",
-    "qwen",
-    "goose",
-  ],
+  choices: CLIENT_NAMES,
 };
 
 const NAME_OPTION: Option = {

@@ -3,8 +3,8 @@ import { isObject, parseJson, setJson, Unreadable, valueAt } from "./config_text
 import { TOOL_NAMES } from "./tool_names.ts";
 
 /**
- * The tools for which a client goes on asking: those of people and operators, and those whose work
- * cannot be undone by the agent's next call.
+ * A client asks its user before each call of these tools, also with `--allow`. They are for people and
+ * operators, or an agent cannot undo them.
  */
 export const ASKED_TOOLS: readonly string[] = Object.freeze([
   "register_agent",

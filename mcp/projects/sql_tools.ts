@@ -13,7 +13,7 @@ const MAX_CHARS = 40_000;
 const sqlQuery = tool({
   name: "sql_query",
   description:
-    "Runs one reading SQL statement (SELECT, WITH, VALUES, EXPLAIN, PRAGMA table_info) on a " +
+    "Runs a read-only SQL statement (SELECT, WITH, VALUES, EXPLAIN, PRAGMA table_info) on a " +
     "project's Fossil repository, for questions that no other tool answers. Begin with " +
     '"SELECT name, sql FROM sqlite_schema". Tables: event (mtime is a Julian day), blob, mlink, ' +
     "plink, filename, tag, tagxref, ticket, ticketchng. Artifacts in blob are compressed. Limits: " +

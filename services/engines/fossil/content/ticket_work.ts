@@ -2,6 +2,7 @@
  * The fields of tickets for work that is given: who does it, its labels, and the tickets for which it
  * waits. They are muster's own: a repository has them from the first change on that sets one.
  */
+import { TextMap } from "../text/mod.ts";
 import type { Database } from "./database.ts";
 
 export const WORK_FIELDS = ["assignee", "labels", "blocked_by"] as const;
@@ -20,7 +21,7 @@ const IS_ID = /^[0-9a-f]+$/;
 
 /** The labels that a field holds: between commas, each once, whatever its case. */
 export function labelsIn(text: string): readonly string[] {
-  const labels = new Map<string, string>();
+  const labels = new TextMap<string>();
   for (const part of text.slice(0, MAX_WORK_TEXT).split(",")) {
     const label = part.trim().replace(/\s+/g, " ").slice(0, WORK_BOUNDS.label);
     const key = label.toLowerCase();

@@ -81,27 +81,40 @@ function saysSomething({ choices }: JsonObject): boolean {
 
 /** What a `chat.completion` object, or a chunk of one, tells of its call. */
 export function reportOf(answer: JsonObject): Report {
-  const { model, service_tier: tier, choices } = answer;
+  const { model, usage, service_tier: tier, choices } = answer;
   const said = Array.isArray(choices) ? choices.filter(isObject) : [];
   return {
-    usage: usageOf(answer),
+    usage: usageIn(usage, { input: "prompt_tokens", output: "completion_tokens" }),
     model: nameOf(model),
-    isUsualTier: typeof tier === "string" ? tier === "default" || tier === "auto" : null,
+    isUsualTier: isUsual(tier),
     characters: said.reduce((sum, { message, delta }) => sum + lengthOf(message ?? delta), 0),
     isFailure: false,
   };
 }
 
-function usageOf({ usage }: JsonObject): TokenUsage {
+/**
+ * What OpenAI's APIs say of tokens.
+ *
+ * @param names of the counts; the details of the input are beside it
+ */
+export function usageIn(
+  usage: unknown,
+  { input, output }: Readonly<Record<"input" | "output", string>>,
+): TokenUsage {
   if (!isObject(usage)) return UNKNOWN_USAGE;
-  const { prompt_tokens_details: details } = usage;
+  const details = usage[`${input}_details`];
   return {
-    prompt: countOf(usage["prompt_tokens"]),
-    completion: countOf(usage["completion_tokens"]),
+    prompt: countOf(usage[input]),
+    completion: countOf(usage[output]),
     cached: isObject(details) ? countOf(details["cached_tokens"]) : null,
     written: isObject(details) ? countOf(details["cache_write_tokens"]) : null,
     writtenLong: null,
   };
+}
+
+/** Whether OpenAI's price for a tier is the usual one; null if the answer names no tier. */
+export function isUsual(tier: unknown): boolean | null {
+  return typeof tier === "string" ? tier === "default" || tier === "auto" : null;
 }
 
 function lengthOf(said: unknown): number {

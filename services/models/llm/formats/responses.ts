@@ -1,18 +1,9 @@
 import { Invalid } from "../../../kernel/errors.ts";
 import { bearerHeaders } from "../chat/chat.ts";
-import { isObject, type JsonObject } from "../json.ts";
-import {
-  countOf,
-  nameOf,
-  NOTHING_TOLD,
-  type Report,
-  tokensOf,
-  tokensOfAnswer,
-  type TokenUsage,
-  UNKNOWN_USAGE,
-} from "../report.ts";
+import { isObject } from "../json.ts";
+import { nameOf, NOTHING_TOLD, type Report, tokensOf, tokensOfAnswer } from "../report.ts";
 import type { Format } from "./format.ts";
-import { chatApi } from "./chat.ts";
+import { chatApi, isUsual, usageIn } from "./chat.ts";
 import { type PassedApi, passing } from "./passage.ts";
 import { translating } from "./translation.ts";
 
@@ -58,21 +49,10 @@ function reportOf(response: unknown): Report {
   if (!isObject(response)) return NOTHING_TOLD;
   const { model, usage, service_tier: tier, status, output } = response;
   return {
-    usage: isObject(usage) ? usageOf(usage) : UNKNOWN_USAGE,
+    usage: usageIn(usage, { input: "input_tokens", output: "output_tokens" }),
     model: nameOf(model),
-    isUsualTier: typeof tier === "string" ? tier === "default" || tier === "auto" : null,
+    isUsualTier: isUsual(tier),
     characters: Array.isArray(output) ? JSON.stringify(output).length : 0,
     isFailure: status === "failed",
-  };
-}
-
-function usageOf(usage: JsonObject): TokenUsage {
-  const { input_tokens_details: details } = usage;
-  return {
-    prompt: countOf(usage["input_tokens"]),
-    completion: countOf(usage["output_tokens"]),
-    cached: isObject(details) ? countOf(details["cached_tokens"]) : null,
-    written: isObject(details) ? countOf(details["cache_write_tokens"]) : null,
-    writtenLong: null,
   };
 }
