@@ -334,4 +334,17 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
   ALTER TABLE llm_calls ADD COLUMN cache_write_tokens INTEGER;
   ALTER TABLE llm_usage ADD COLUMN cache_write_tokens INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  ALTER TABLE accounts ADD COLUMN agent_id TEXT REFERENCES accounts (id) ON DELETE CASCADE;
+  CREATE INDEX accounts_of_agent ON accounts (agent_id) WHERE agent_id IS NOT NULL;
+  CREATE TABLE agent_sessions (
+    account_id TEXT PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,
+    agent_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    key_hash TEXT NOT NULL UNIQUE,
+    began_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    closed_at INTEGER
+  ) STRICT;
+  CREATE INDEX sessions_of_agent ON agent_sessions (agent_id);
+  `,
 ]);

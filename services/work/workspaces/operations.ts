@@ -44,7 +44,7 @@ interface WorkspaceServices {
     readonly workspaces: Workspaces;
     readonly tickets: Pick<Tickets, "resolve">;
   };
-  readonly accounts: Pick<AccountDirectory, "find">;
+  readonly accounts: Pick<AccountDirectory, "find" | "session">;
 }
 
 const byName = z.object({ name: z.string() });
