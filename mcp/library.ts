@@ -21,6 +21,7 @@ import { INITIALIZED_REVISIONS, STATELESS_REVISION } from "./revisions.ts";
 import { SERVER_INFO } from "./server_info.ts";
 import { replyIn, showsForms } from "./user_forms.ts";
 import { withUser } from "./tool_call.ts";
+import { USE_TOOL } from "./unlisted_calls.ts";
 
 /** Answers messages that are not plain, and clients of the stateless revision. */
 export class Library {
@@ -66,6 +67,10 @@ export class Library {
     }
     const typed = new Headers(headers);
     typed.set("content-type", "application/json");
+    // Proxies read the name in the header. In the body is the tool that the call is for.
+    if (isJSONRPCRequest(body) && headers.get("mcp-name") === USE_TOOL) {
+      typed.set("mcp-name", String(body.params?.["name"]));
+    }
     const request = new Request(url, { method, headers: typed });
     this.#sessions.set(request, { context, revision: STATELESS_REVISION, selection });
     return this.#stateless.fetch(request, { parsedBody: body });

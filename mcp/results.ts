@@ -14,7 +14,7 @@ import type { ProjectResources } from "./resources.ts";
 import { OLDEST_REVISION, STRUCTURED_REVISION } from "./revisions.ts";
 import { type CallServices, callTool, type Tool } from "./tool.ts";
 import type { ToolContext } from "./tool_call.ts";
-import type { ToolSelection } from "./tool_sets.ts";
+import { ALL, type ToolSelection } from "./tool_sets.ts";
 import { Toolbox } from "./toolbox.ts";
 
 /** How much of an unknown name an error repeats. */
@@ -24,8 +24,8 @@ export const MAX_SHOWN_NAME = 100;
 export interface Session {
   readonly context: ToolContext;
   readonly revision: string;
-  /** Which tools the client lists; null for all that the caller may call. */
-  readonly selection: ToolSelection | null;
+  /** Which tools the client lists, of those that the caller may call. */
+  readonly selection: ToolSelection;
 }
 
 /** What a client may use beside nothing at all. */
@@ -120,7 +120,7 @@ export class Results {
   list({ context, revision, selection }: Session): ToolListing[] {
     const isStructured = knowsStructure(revision);
     return this.#tools.openTo(context.caller.principal)
-      .filter(({ name }) => selection?.has(name) ?? true)
+      .filter(({ name }) => selection.has(name))
       .map((tool) => listingOf(tool, isStructured));
   }
 
@@ -129,7 +129,7 @@ export class Results {
     const { context, revision, selection } = session;
     return this.#tools.textFor(
       context.caller.principal,
-      `${knowsStructure(revision) ? "structured" : "plain"} ${selection?.key ?? ""} `,
+      `${knowsStructure(revision) ? "structured" : "plain"} ${selection.key} `,
       () => JSON.stringify({ tools: this.list(session) }),
     );
   }
@@ -147,7 +147,7 @@ export class Results {
   /** The error for a call of an unknown tool. */
   unknownTool(name: string, session: Session): string {
     const shown = name.slice(0, MAX_SHOWN_NAME);
-    const all = this.list({ ...session, selection: null });
+    const all = this.list({ ...session, selection: ALL });
     const near = suggest(shown, all.map((tool) => tool.name));
     const remedy = near === null ? "tools/list names all" : `did you mean "${near}"?`;
     return `There is no tool "${shown}"; ${remedy}`;
