@@ -78,6 +78,7 @@ export const ROUTES = {
   "GET /v1/llm/anthropic/v1/models/{model}": ["anthropic", "models", "slashes"],
   "POST /v1/llm/otlp/v1/logs": ["otlp", "models", "model body"],
   "POST /v1/llm/otlp/v1/traces": ["otlp", "models", "model body"],
+  "POST /v1/llm/otlp/v1/metrics": ["otlp", "models", "model body"],
 } as const satisfies Record<
   string,
   readonly [group: string, opens: Opens, trait?: Trait]
@@ -91,6 +92,7 @@ export const WHILE_HALTED: ReadonlySet<Endpoint> = new Set<Endpoint>([
   ...OPERATIONS_WHILE_HALTED,
   "POST /v1/llm/otlp/v1/logs",
   "POST /v1/llm/otlp/v1/traces",
+  "POST /v1/llm/otlp/v1/metrics",
 ]);
 
 /**

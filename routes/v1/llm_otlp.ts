@@ -42,6 +42,12 @@ const spans = specialRoute("POST /v1/llm/otlp/v1/traces", {
   },
 });
 
+const metrics = specialRoute("POST /v1/llm/otlp/v1/metrics", {
+  summary: "Takes OTLP's metrics and reads nothing in them, for clients that cannot leave them out",
+  request: { body: jsonRequest(z.looseObject({}), { resourceMetrics: [] }) },
+  responses: { 200: json(z.object({}), "Nothing is kept"), ...errors(400, 413, 429, 503) },
+});
+
 /** `/v1/llm/otlp…`: the endpoint for exporters of OpenTelemetry. */
 export function otlpRoutes(ledger: Pick<Ledger, "report">) {
   return new ApiRoutes()
@@ -56,7 +62,8 @@ export function otlpRoutes(ledger: Pick<Ledger, "report">) {
       const { [TICKET_HEADER]: ticket } = context.req.valid("header");
       await ledger.report(callerOf(context), read.calls, ticket ?? null);
       return context.json(exported("rejectedSpans", read), 200);
-    });
+    })
+    .openapi(metrics, (context) => context.json({}, 200));
 }
 
 /** @see https://opentelemetry.io/docs/specs/otlp/#partial-success-1 */

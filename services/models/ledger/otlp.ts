@@ -91,6 +91,7 @@ const EVENTS: Readonly<Record<string, ClientEvent>> = {
     input: ["input_token_count"],
     output: ["output_token_count"],
     cached: "cached_token_count",
+    written: "cache_write_token_count",
   },
   "gemini_cli.api_response": { ...GOOGLE, client: "gemini-cli", provider: "gemini" },
   "qwen-code.api_response": {
@@ -134,6 +135,7 @@ export function readLogs(resourceLogs: readonly unknown[]): Export {
     if (event === undefined) return null;
     const { where } = event;
     if (where !== undefined && attributes.get(where[0]) !== where[1]) return null;
+    // Codex leaves the first out.
     const time = timeOf(record["timeUnixNano"]) ?? timeOf(record["observedTimeUnixNano"]);
     return { names: event, client: event.client, provider: event.provider, endedAt: time };
   });
@@ -196,7 +198,8 @@ function read(resources: readonly unknown[], scopes: string, records: string, fi
         if (++count > MAX_RECORDS) return { calls, rejected: rejected + 1 };
         const attributes = attributesOf(record);
         const found = isObject(record) ? find(record, attributes, resource) : null;
-        if (found === null) continue;
+        // Codex tells the end of an answer twice, once without what it took.
+        if (found === null || !tellsTokens(found.names, attributes)) continue;
         const call = calls.length < MAX_CALLS ? callOf(found, attributes, record) : null;
         if (call === null) rejected++;
         else calls.push(call);
@@ -204,6 +207,10 @@ function read(resources: readonly unknown[], scopes: string, records: string, fi
     }
   }
   return { calls, rejected };
+}
+
+function tellsTokens({ input, output }: Names, attributes: Attributes): boolean {
+  return [...input, ...output].some((name) => attributes.has(name));
 }
 
 /** The call of a record; null if its numbers are none. */
@@ -225,7 +232,6 @@ function callOf(found: Found, attributes: Attributes, record: unknown): Reported
   const took = found.milliseconds ??
     (names.milliseconds === undefined ? 0 : sum([names.milliseconds]) ?? 0);
   const counts = [tokens.input, tokens.output, tokens.cached, tokens.written];
-  if (tokens.input === null && tokens.output === null) return null;
   if (!counts.every((count) => count === null || isCount(count))) return null;
   if (dollars !== null && !(dollars <= MAX_DOLLARS)) return null;
   const model = names.model.map((name) => attributes.get(name))

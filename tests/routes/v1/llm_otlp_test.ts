@@ -67,8 +67,8 @@ const CLAUDE = {
   duration_ms: 900,
 };
 
-async function report(api: TestApi, request: string, body: object, who = "writer") {
-  const response = await api.send({ who, request, body });
+async function report(api: TestApi, request: string, body: object) {
+  const response = await api.send({ who: "writer", request, body });
   const text = await response.text();
   assert.equal(response.status, 200, text);
   return JSON.parse(text);
@@ -87,7 +87,7 @@ async function reported(api: TestApi): Promise<readonly unknown[]> {
 Deno.test("calls that clients report in their logs are in the ledger", async () => {
   await withApi(async (api) => {
     await report(api, LOGS, logs("claude-code", CLAUDE, { "event.name": "user_prompt" }));
-    await report(
+    const codex = await report(
       api,
       LOGS,
       logs(
@@ -102,8 +102,10 @@ Deno.test("calls that clients report in their logs are in the ledger", async () 
           reasoning_token_count: "4",
         },
         { "event.name": "codex.sse_event", "event.kind": "response.output_item.done" },
+        { "event.name": "codex.sse_event", "event.kind": "response.completed", model: "gpt-5" },
       ),
     );
+    assert.deepEqual(codex, {});
     const google = {
       model: "gemini-2.5-pro",
       input_token_count: 50,
@@ -138,8 +140,8 @@ Deno.test("calls that clients report in their logs are in the ledger", async () 
       [claude?.["cached_input_tokens"], claude?.["cache_write_input_tokens"]],
       [20, 30],
     );
-    const codex = calls.find(({ backend }) => backend === "reported:codex");
-    assert.equal(codex?.["cost_micro_usd"], 60 * 1.25 + 40 * 0.125 + 9 * 10);
+    const ofCodex = calls.find(({ backend }) => backend === "reported:codex");
+    assert.equal(ofCodex?.["cost_micro_usd"], 60 * 1.25 + 40 * 0.125 + 9 * 10);
   });
 });
 
@@ -158,6 +160,14 @@ Deno.test("spans of calls count, but not those of clients whose logs say the sam
     assert.deepEqual(await reported(api), [["reported:otel", 1, 11, 3]]);
     const [only] = await api.answer("GET /v1/llm/calls") as readonly Record<string, unknown>[];
     assert.deepEqual([only?.["milliseconds"], only?.["source"]], [1500, "reported"]);
+  });
+});
+
+Deno.test("metrics are taken, and nothing of them is kept", async () => {
+  await withApi(async (api) => {
+    const request = "POST /v1/llm/otlp/v1/metrics";
+    assert.deepEqual(await report(api, request, { resourceMetrics: [{}] }), {});
+    assert.deepEqual(await reported(api), []);
   });
 });
 
