@@ -11,11 +11,12 @@ import type { Identity, Principal } from "../services/people/identity/mod.ts";
 import type { ProjectRepositories, Projects } from "../services/work/projects/mod.ts";
 import { coordinationTools } from "./coordination_tools.ts";
 import type { CallPlacement } from "./forwarded_calls.ts";
-import { Protocol, type ProtocolServices } from "./protocol.ts";
+import { Protocol } from "./protocol.ts";
 import { LeaderCallPlacement } from "./leader_call_placement.ts";
 import { ProjectCallPlacement } from "./project_call_placement.ts";
 import { OPERATION_TOOLS } from "./operation_tools.ts";
 import { SERVER_OPERATIONS } from "../services/operation/daemon/server_operations.ts";
+import { Results, type ResultServices } from "./results.ts";
 import { inOrder, type Tool } from "./tool.ts";
 import type { AnyServerOperation, ServerServices, ToolContext } from "./tool_call.ts";
 import { Toolbox } from "./toolbox.ts";
@@ -157,9 +158,10 @@ export class Protocols {
 
   #create(
     tools: readonly Tool[],
-    more: Partial<Pick<ProtocolServices, "resources" | "metrics">> = {},
+    more: Partial<Pick<ResultServices, "resources" | "metrics">> = {},
   ): Protocol {
-    const services = { scheduler: systemScheduler, ...this.#services, waits: this.#waits };
-    return new Protocol(tools, { ...services, ...more });
+    const { scheduler = systemScheduler } = this.#services;
+    const results = new Results(tools, { ...this.#services, waits: this.#waits, ...more });
+    return new Protocol(results, scheduler);
   }
 }

@@ -413,7 +413,8 @@ function agreedIn(answer: unknown): string | null {
  */
 function headersFor(message: unknown, agreed: string | null): Headers {
   const headers = new Headers({
-    "accept": "application/json, text/event-stream",
+    // Not a stream: its answers come whole.
+    "accept": "application/json",
     "content-type": "application/json",
   });
   const own = revisionIn(message);
