@@ -50,6 +50,7 @@ export const TOOL_NAMES: readonly string[] = [
   "update_ticket",
   "claim_ticket",
   "release_ticket",
+  "start_work",
   "submit_work",
   "get_timeline",
   "browse_code",
@@ -65,4 +66,5 @@ export const TOOL_NAMES: readonly string[] = [
   "restore_workspace",
   "take_over_workspace",
   "update_workspace",
+  "use_tool",
 ];

@@ -335,6 +335,10 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
   ALTER TABLE llm_usage ADD COLUMN cache_write_tokens INTEGER NOT NULL DEFAULT 0;
   `,
   `
+  ALTER TABLE llm_calls ADD COLUMN report TEXT;
+  CREATE UNIQUE INDEX llm_calls_by_report ON llm_calls (report) WHERE report IS NOT NULL;
+  `,
+  `
   ALTER TABLE accounts ADD COLUMN agent_id TEXT REFERENCES accounts (id) ON DELETE CASCADE;
   CREATE INDEX accounts_of_agent ON accounts (agent_id) WHERE agent_id IS NOT NULL;
   CREATE TABLE agent_sessions (
