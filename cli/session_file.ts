@@ -131,7 +131,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** The parent of a process; null where the system does not tell. */
+/** The parent of a process; null if the system does not tell. */
 async function parentOf(pid: number): Promise<number | null> {
   if (Deno.build.os !== "linux" || pid <= 1) return null;
   try {

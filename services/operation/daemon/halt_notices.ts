@@ -101,7 +101,8 @@ export class HaltNotices {
 
 function covers({ target: { types, agents } }: HaltChange, agent: RosterEntry): boolean {
   if (types.length === 0 && agents.length === 0) return true;
-  return types.some((type) => type === agent.type) || agents.some(({ agentId }) => agentId === agent.agentId);
+  return types.some((type) => type === agent.type) ||
+    agents.some(({ agentId }) => agentId === agent.agentId);
 }
 
 function sentenceOf({ kind, subject, reason, by }: HaltChange): string {

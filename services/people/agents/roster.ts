@@ -68,10 +68,10 @@ export class Roster implements Directory {
   /** The number of agents registered with each channel, by its folded name. */
   readonly #byChannel = new Map<string, number>();
 
-  private constructor({ database, accounts, sessions }: RosterOptions) {
-    this.#database = database;
-    this.#accounts = accounts;
-    this.#sessions = sessions;
+  private constructor(options: RosterOptions) {
+    this.#database = options.database;
+    this.#accounts = options.accounts;
+    this.#sessions = options.sessions;
   }
 
   /** Reads all agents from the database. */

@@ -1,5 +1,6 @@
 /** Several terminals of one installation: each is somebody, and all together count as one. */
 import assert from "node:assert/strict";
+import { callerOnIrc } from "../../../services/people/identity/mod.ts";
 import { type ToolTest, withTools } from "./support.ts";
 
 /** What a tool answers. */
@@ -58,18 +59,12 @@ async function twoTerminals(test: ToolTest) {
   return { first, second, ticket: uuid };
 }
 
+/** Ends a terminal, as its client does. */
 async function end(test: ToolTest, id: string): Promise<void> {
-  const { agentSessions } = test.api.services;
-  const { id: accountId } = test.api.services.accounts.find("caller") ?? assert.fail();
-  const principal = { kind: "agent", id: accountId, name: "caller", scopes: new Set() } as const;
-  await agentSessions.end(
-    {
-      principal: { ...principal, project: null, tokenId: null, sessionId: null },
-      address: null,
-      requestId: null,
-    },
-    { id },
-  );
+  const { agentSessions, accounts } = test.api.services;
+  const account = accounts.find("caller") ?? assert.fail();
+  const { principal } = callerOnIrc(account);
+  await agentSessions.end({ principal, address: null, requestId: null }, { id });
 }
 
 Deno.test("each terminal has a name, and a second claim names the one that holds the ticket", async () => {
