@@ -31,6 +31,7 @@ import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
 import { foreignOrigin, type Target, targetOf } from "./origin.ts";
 import { type McpServices, Protocols } from "./protocols.ts";
 import type { ToolContext } from "./tool_call.ts";
+import { unwrapped } from "./unlisted_calls.ts";
 import { parseJson } from "../services/kernel/validation/mod.ts";
 
 /**
@@ -258,7 +259,7 @@ class Endpoint {
       : await this.#identify(request, exchange);
     let body: unknown;
     try {
-      body = parseJson(text);
+      body = unwrapped(parseJson(text));
     } catch {
       return rpcError(400, RPC_ERROR.parse, "The body is not valid JSON");
     }

@@ -22,6 +22,7 @@ import type { Results, Session } from "./results.ts";
 import { INITIALIZED_REVISIONS, STATELESS_REVISION } from "./revisions.ts";
 import { SERVER_INFO } from "./server_info.ts";
 import { followsTasks, TASKS } from "./tasks.ts";
+import { USE_TOOL } from "./unlisted_calls.ts";
 
 /** A session, and whether its client takes a stream in place of an answer. */
 interface Served extends Session {
@@ -72,6 +73,10 @@ export class Library {
     }
     const typed = new Headers(headers);
     typed.set("content-type", "application/json");
+    // Proxies read the name in the header. In the body is the tool that the call is for.
+    if (isJSONRPCRequest(body) && headers.get("mcp-name") === USE_TOOL) {
+      typed.set("mcp-name", String(body.params?.["name"]));
+    }
     const request = new Request(url, { method, headers: typed });
     const streams = headers.get("accept")?.includes("text/event-stream") === true;
     this.#sessions.set(request, { context, revision: STATELESS_REVISION, selection, streams });

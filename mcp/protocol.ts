@@ -13,7 +13,7 @@ import {
 } from "./revisions.ts";
 import { SERVER_INFO } from "./server_info.ts";
 import type { ToolContext } from "./tool_call.ts";
-import { selectionOf } from "./tool_sets.ts";
+import { selectionFor } from "./tool_sets.ts";
 import { TOOLS_MARK } from "./tools_mark.ts";
 import { ELICITATION, takeReply } from "./user_forms.ts";
 import { withUser } from "./tool_call.ts";
@@ -110,7 +110,7 @@ export class Protocol {
     const message = Array.isArray(body) ? body.map(leniently) : leniently(body);
     const fault = faultOfParams(message);
     if (fault !== null) return rpcError(200, RPC_ERROR.invalidParams, fault, idOf(message));
-    const selection = selectionOf(request);
+    const selection = selectionFor(request, context.caller.principal);
     if (typeof selection === "string") {
       return rpcError(400, RPC_ERROR.invalidRequest, selection, idOf(message));
     }

@@ -19,7 +19,9 @@ import { SERVER_OPERATIONS } from "../services/operation/daemon/server_operation
 import { Results, type ResultServices } from "./results.ts";
 import { inOrder, type Tool } from "./tool.ts";
 import type { AnyServerOperation, ServerServices, ToolContext } from "./tool_call.ts";
+import { Toolbox } from "./toolbox.ts";
 import { TOOLS_MARK } from "./tools_mark.ts";
+import { USE_TOOL } from "./unlisted_calls.ts";
 
 /** The services of the MCP endpoint. */
 export interface McpServices extends ServerServices {
@@ -112,6 +114,7 @@ export class Protocols {
     if (api === undefined || hosting === undefined) return toLeader;
     const { projects, repositories: { homes } } = hosting;
     const others = new Set([
+      USE_TOOL,
       ...this.#tools.map(({ name }) => name),
       ...declared.flatMap(([name, { takesSlug }]) => takesSlug === true ? [] : [name]),
     ]);
@@ -128,13 +131,17 @@ export class Protocols {
   async #addProjects(): Promise<Protocol> {
     const { projectApi } = this.#services;
     if (projectApi === undefined) return this.#coordination;
-    const [{ TOOLS_FOR_PROJECTS }, { ProjectResources }, declared] = await Promise.all([
-      import("./projects/mod.ts"),
-      import("./resources.ts"),
-      this.#declaredTools(),
-    ]);
+    const [{ TOOLS_FOR_PROJECTS }, { ProjectResources }, { useTool }, declared] = await Promise.all(
+      [
+        import("./projects/mod.ts"),
+        import("./resources.ts"),
+        import("./use_tool.ts"),
+        this.#declaredTools(),
+      ],
+    );
     const tools = [...this.#tools, ...TOOLS_FOR_PROJECTS, ...declared];
-    return this.#whole = this.#create(tools, { resources: new ProjectResources(projectApi) });
+    const all = [...tools, useTool(new Toolbox(tools, projectApi))];
+    return this.#whole = this.#create(all, { resources: new ProjectResources(projectApi) });
   }
 
   /** The tools that operations on the server are, by the rooms that have some. */

@@ -17,7 +17,7 @@ import { OLDEST_REVISION, STATELESS_REVISION, STRUCTURED_REVISION } from "./revi
 import { taskKeyOf, TASKS, type TaskView, taskView } from "./tasks.ts";
 import { type CallServices, callTool, resultOf, type TaskResult, type Tool } from "./tool.ts";
 import { type ClientSide, ToolCall, type ToolContext, withClient } from "./tool_call.ts";
-import type { ToolSelection } from "./tool_sets.ts";
+import { ALL, type ToolSelection } from "./tool_sets.ts";
 import { Toolbox } from "./toolbox.ts";
 import { formRequests, replyIn } from "./user_forms.ts";
 
@@ -28,8 +28,8 @@ export const MAX_SHOWN_NAME = 100;
 export interface Session {
   readonly context: ToolContext;
   readonly revision: string;
-  /** Which tools the client lists; null for all that the caller may call. */
-  readonly selection: ToolSelection | null;
+  /** Which tools the client lists, of those that the caller may call. */
+  readonly selection: ToolSelection;
   /** Absent: the client can neither ask its user nor hear of progress. */
   readonly client?: ClientSide;
 }
@@ -140,7 +140,7 @@ export class Results {
   list({ context, revision, selection }: Session): ToolListing[] {
     const isStructured = knowsStructure(revision);
     return this.#tools.openTo(context.caller.principal)
-      .filter(({ name }) => selection?.has(name) ?? true)
+      .filter(({ name }) => selection.has(name))
       .map((tool) => listingOf(tool, isStructured));
   }
 
@@ -149,7 +149,7 @@ export class Results {
     const { context, revision, selection } = session;
     return this.#tools.textFor(
       context.caller.principal,
-      `${knowsStructure(revision) ? "structured" : "plain"} ${selection?.key ?? ""} `,
+      `${knowsStructure(revision) ? "structured" : "plain"} ${selection.key} `,
       () => JSON.stringify({ tools: this.list(session) }),
     );
   }
@@ -167,7 +167,7 @@ export class Results {
   /** The error for a call of an unknown tool. */
   unknownTool(name: string, session: Session): string {
     const shown = name.slice(0, MAX_SHOWN_NAME);
-    const all = this.list({ ...session, selection: null });
+    const all = this.list({ ...session, selection: ALL });
     const near = suggest(shown, all.map((tool) => tool.name));
     const remedy = near === null ? "tools/list names all" : `did you mean "${near}"?`;
     return `There is no tool "${shown}"; ${remedy}`;
