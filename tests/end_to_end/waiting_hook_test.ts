@@ -107,7 +107,7 @@ async function wakesOnce(scene: Scene): Promise<void> {
   const { code, stderr } = await second.ended;
   assert.equal(code, 2);
   assert.match(stderr, /"text":"after"/);
-  assert.doesNotMatch(stderr, /before/);
+  assert.doesNotMatch(stderr, /"text":"before"/);
 }
 
 async function isOne(scene: Scene): Promise<void> {
