@@ -11,7 +11,8 @@ export const MCP: Group = {
       summary: 'answer a client on standard input and output; "muster mcp" alone does this',
       options: [URL_OPTION, {
         flags: "--tools <sets>",
-        summary: "list only these sets of tools, such as work or code,review (default: all)",
+        summary:
+          "list these sets of tools, such as work,review, or all (default: work for an agent, else all)",
       }],
       notes: [
         "Without a server, the services of the data folder run in this process and listen nowhere. " +
@@ -22,7 +23,7 @@ export const MCP: Group = {
       examples: [
         { line: "mcp", purpose: "For a client's configuration: the server of this data folder" },
         { line: "mcp --url https://muster.example", purpose: "A server elsewhere" },
-        { line: "mcp --tools work", purpose: "A third of the tools' tokens in every request" },
+        { line: "mcp --tools all", purpose: "Every tool, for a client that searches tools" },
       ],
       run: lazy(async () => (await import("./mcp_serve.ts")).serveMcp),
     },

@@ -31,6 +31,7 @@ import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
 import { foreignOrigin, type Target, targetOf } from "./origin.ts";
 import { type McpServices, Protocols } from "./protocols.ts";
 import type { ToolContext } from "./tool_call.ts";
+import { unwrapped } from "./unlisted_calls.ts";
 import { parseJson } from "../services/kernel/validation/mod.ts";
 
 /**
@@ -57,12 +58,14 @@ export interface McpHandler {
  * authenticated before the body is read, so the -32001 error has no request id.
  *
  * @param listens the configured address of the listener; default: `mcp_addr`
+ * @param protocols what answers messages; default: muster's tools, resources and prompts
  */
 export function createMcpHandler(
   services: McpServices,
   listens = services.config.mcp_addr,
+  protocols: () => Answering = () => new Protocols(services),
 ): McpHandler {
-  const endpoint = new Endpoint(services, listens);
+  const endpoint = new Endpoint(services, listens, protocols);
   return Object.assign(handleMcp, { prepare: () => endpoint.prepare() });
 
   async function handleMcp(
@@ -101,6 +104,9 @@ export function createMcpHandler(
 const PATH = /^\/mcp\/?$/;
 
 const ALLOW = "POST, OPTIONS";
+
+/** What answers messages. */
+export type Answering = Pick<Protocols, "answering" | "placements" | "prepare" | "rehearse">;
 
 /** Is told the principal of a valid credential: its connection is then kept. */
 type Trust = (principal: Principal) => void;
@@ -174,17 +180,19 @@ class Endpoint {
   readonly #trustedProxies: TrustedProxies;
   readonly #hosts: Hosts;
   readonly #bodies: BodyReader;
-  #protocols: Protocols | null = null;
+  readonly #make: () => Answering;
+  #protocols: Answering | null = null;
   #calls: ForwardedCalls | null = null;
   /** Of the last request; nearly all requests have the same. */
   #target: Target | null = null;
 
-  constructor(services: McpServices, listens: string) {
+  constructor(services: McpServices, listens: string, protocols: () => Answering) {
     const { config } = services;
     this.#services = services;
     this.#trustedProxies = new TrustedProxies(config.trusted_proxies);
     this.#hosts = new Hosts(config, listens);
     this.#bodies = new BodyReader(bodyLimitsOf(config));
+    this.#make = protocols;
   }
 
   /** Prepares what the first call would otherwise wait for. */
@@ -228,8 +236,8 @@ class Endpoint {
     }
   }
 
-  #made(): Protocols {
-    return this.#protocols ??= new Protocols(this.#services);
+  #made(): Answering {
+    return this.#protocols ??= this.#make();
   }
 
   #targetOf(url: string): Target {
@@ -251,7 +259,7 @@ class Endpoint {
       : await this.#identify(request, exchange);
     let body: unknown;
     try {
-      body = parseJson(text);
+      body = unwrapped(parseJson(text));
     } catch {
       return rpcError(400, RPC_ERROR.parse, "The body is not valid JSON");
     }

@@ -19,15 +19,19 @@ import { RPC_ERROR, rpcError } from "./json_rpc.ts";
 import type { Results, Session } from "./results.ts";
 import { INITIALIZED_REVISIONS, STATELESS_REVISION } from "./revisions.ts";
 import { SERVER_INFO } from "./server_info.ts";
-import { replyIn, showsForms } from "./user_forms.ts";
-import { withUser } from "./tool_call.ts";
+import { USE_TOOL } from "./unlisted_calls.ts";
+
+/** A session, and whether its client takes a stream in place of an answer. */
+interface Served extends Session {
+  readonly streams: boolean;
+}
 
 /** Answers messages that are not plain, and clients of the stateless revision. */
 export class Library {
   readonly #results: Results;
   readonly #stateless: McpHttpHandler;
   /** The caller, by the request that the library received. */
-  readonly #sessions = new WeakMap<Request, Session>();
+  readonly #sessions = new WeakMap<Request, Served>();
 
   constructor(results: Results) {
     this.#results = results;
@@ -50,7 +54,7 @@ export class Library {
   /** Answers a request of a revision with `initialize`. */
   async answer(message: JSONRPCRequest, session: Session): Promise<JSONRPCMessage> {
     const exchange = new Exchange();
-    await this.#newServer(session).connect(exchange);
+    await this.#newServer({ ...session, streams: false }).connect(exchange);
     return await exchange.ask(message);
   }
 
@@ -66,13 +70,18 @@ export class Library {
     }
     const typed = new Headers(headers);
     typed.set("content-type", "application/json");
+    // Proxies read the name in the header. In the body is the tool that the call is for.
+    if (isJSONRPCRequest(body) && headers.get("mcp-name") === USE_TOOL) {
+      typed.set("mcp-name", String(body.params?.["name"]));
+    }
     const request = new Request(url, { method, headers: typed });
-    this.#sessions.set(request, { context, revision: STATELESS_REVISION, selection });
+    const streams = headers.get("accept")?.includes("text/event-stream") === true;
+    this.#sessions.set(request, { context, revision: STATELESS_REVISION, selection, streams });
     return this.#stateless.fetch(request, { parsedBody: body });
   }
 
   /** A server for one request, because the library's server holds the state of one client. */
-  #newServer(session: Session): Server {
+  #newServer(session: Served): Server {
     const instructions = this.#results.instructions(session);
     const capabilities = this.#results.capabilities(session);
     const server = new Server(SERVER_INFO, {
@@ -89,6 +98,14 @@ export class Library {
         this.#results.unknownTool(name, session),
       );
     });
+    if (capabilities.completions !== undefined) {
+      server.setRequestHandler(
+        "completion/complete",
+        ({ params: { argument } }) => ({
+          completion: { ...this.#results.complete(argument, session) },
+        }),
+      );
+    }
     if (capabilities.resources !== undefined) this.#offerResources(server, session);
     if (capabilities.prompts !== undefined) this.#offerPrompts(server, session);
     return server;
@@ -112,12 +129,12 @@ export class Library {
     );
   }
 
-  #offerPrompts(server: Server, session: Session): void {
+  #offerPrompts(server: Server, session: Served): void {
     server.setRequestHandler("prompts/list", () => ({ prompts: this.#results.prompts(session) }));
     server.setRequestHandler(
       "prompts/get",
-      ({ params: { name, arguments: input = {} } }) =>
-        this.#explained(session, () => this.#results.prompt(name, input, session)),
+      ({ params: { name, arguments: input = {} } }, more) =>
+        this.#explained(session, () => this.#results.prompt(name, input, sessionOf(session, more))),
     );
   }
 
@@ -126,6 +143,7 @@ export class Library {
     try {
       return await work();
     } catch (error) {
+      if (error instanceof ProtocolError) throw error;
       const explanation = explain(error, {});
       if (explanation !== null) {
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, explanation);
@@ -136,12 +154,22 @@ export class Library {
   }
 }
 
-/** The session of a call, with what its client can ask its user, and has asked. */
-function sessionOf(session: Session, { mcpReq }: ServerContext): Session {
+/** The session of a call, with what the request says of its client. */
+function sessionOf(session: Served, { mcpReq }: ServerContext): Session {
   const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
-  if (!showsForms(envelope[CLIENT_CAPABILITIES_META_KEY])) return session;
-  const reply = replyIn(mcpReq.inputResponses, mcpReq.requestState());
-  return { ...session, context: withUser(session.context, reply) };
+  const progressToken = mcpReq._meta?.progressToken;
+  const client = {
+    capabilities: envelope[CLIENT_CAPABILITIES_META_KEY],
+    responses: mcpReq.inputResponses,
+    state: mcpReq.requestState(),
+  };
+  if (progressToken === undefined || !session.streams) return { ...session, client };
+  const progress = (done: number, total: number) =>
+    mcpReq.notify({
+      method: "notifications/progress",
+      params: { progressToken, progress: done, total },
+    });
+  return { ...session, client: { ...client, progress } };
 }
 
 /** Transports one request to a server and its answer back. */

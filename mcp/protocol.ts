@@ -3,7 +3,7 @@ import type { Scheduler } from "../services/kernel/scheduler.ts";
 import { isRecord, type RequestId, RPC_ERROR, rpcError } from "./json_rpc.ts";
 import type { Library } from "./library.ts";
 import { faultOfParams } from "./parameters.ts";
-import { MAX_SHOWN_NAME, Results, type ResultServices, type Session } from "./results.ts";
+import { MAX_SHOWN_NAME, type Results, type Session } from "./results.ts";
 import {
   agreedRevision,
   INITIALIZED_REVISIONS,
@@ -12,9 +12,8 @@ import {
   STATELESS_REVISION,
 } from "./revisions.ts";
 import { SERVER_INFO } from "./server_info.ts";
-import type { Tool } from "./tool.ts";
 import type { ToolContext } from "./tool_call.ts";
-import { selectionOf } from "./tool_sets.ts";
+import { selectionFor } from "./tool_sets.ts";
 import { TOOLS_MARK } from "./tools_mark.ts";
 import { ELICITATION, takeReply } from "./user_forms.ts";
 import { withUser } from "./tool_call.ts";
@@ -52,11 +51,6 @@ interface CheckedSession extends Session {
   readonly recheck: () => Promise<void>;
 }
 
-/** What the protocol needs beside its tools. */
-export interface ProtocolServices extends ResultServices {
-  readonly scheduler: Scheduler;
-}
-
 /**
  * Answers messages of the Model Context Protocol, each on its own: no request depends on an earlier
  * one. Clients of the stateless revision 2026-07-28 say so in every request; the library answers
@@ -70,10 +64,9 @@ export class Protocol {
   readonly #scheduler: Scheduler;
   #library: Promise<Library> | null = null;
 
-  /** @param tools as {@link Results} takes them */
-  constructor(tools: readonly Tool[], services: ProtocolServices) {
-    this.#results = new Results(tools, services);
-    this.#scheduler = services.scheduler;
+  constructor(results: Results, scheduler: Scheduler) {
+    this.#results = results;
+    this.#scheduler = scheduler;
   }
 
   /** Whether a body is a plain call of a tool that is here and open to a principal. */
@@ -117,7 +110,7 @@ export class Protocol {
     const message = Array.isArray(body) ? body.map(leniently) : leniently(body);
     const fault = faultOfParams(message);
     if (fault !== null) return rpcError(200, RPC_ERROR.invalidParams, fault, idOf(message));
-    const selection = selectionOf(request);
+    const selection = selectionFor(request, context.caller.principal);
     if (typeof selection === "string") {
       return rpcError(400, RPC_ERROR.invalidRequest, selection, idOf(message));
     }
@@ -125,7 +118,8 @@ export class Protocol {
     const isKnown = INITIALIZED_REVISIONS.includes(named);
     if (!isKnown || !isPlain(message)) {
       const library = await this.#load();
-      const opens = library.isRequest(message) && message.method === "initialize";
+      const opens = library.isRequest(message) && message.method === "initialize" &&
+        revisionIn(message) === null;
       if (!opens && !isKnown && named !== STATELESS_REVISION && revisionIn(message) === null) {
         return unknownRevision(named, message);
       }
@@ -348,7 +342,7 @@ const CLIENT = Object.freeze({
 function leniently(message: unknown): unknown {
   if (!isRecord(message)) return message;
   const { method } = message;
-  if (method === "initialize") {
+  if (method === "initialize" && revisionIn(message) === null) {
     const protocolVersion = agreedRevision(message.params);
     return { ...message, params: { ...CLIENT, protocolVersion } };
   }

@@ -11,14 +11,17 @@ import type { Identity, Principal } from "../services/people/identity/mod.ts";
 import type { ProjectRepositories, Projects } from "../services/work/projects/mod.ts";
 import { coordinationTools } from "./coordination_tools.ts";
 import type { CallPlacement } from "./forwarded_calls.ts";
-import { Protocol, type ProtocolServices } from "./protocol.ts";
+import { Protocol } from "./protocol.ts";
 import { LeaderCallPlacement } from "./leader_call_placement.ts";
 import { ProjectCallPlacement } from "./project_call_placement.ts";
 import { OPERATION_TOOLS } from "./operation_tools.ts";
 import { SERVER_OPERATIONS } from "../services/operation/daemon/server_operations.ts";
+import { Results, type ResultServices } from "./results.ts";
 import { inOrder, type Tool } from "./tool.ts";
 import type { AnyServerOperation, ServerServices, ToolContext } from "./tool_call.ts";
+import { Toolbox } from "./toolbox.ts";
 import { TOOLS_MARK } from "./tools_mark.ts";
+import { USE_TOOL } from "./unlisted_calls.ts";
 
 /** The services of the MCP endpoint. */
 export interface McpServices extends ServerServices {
@@ -111,6 +114,7 @@ export class Protocols {
     if (api === undefined || hosting === undefined) return toLeader;
     const { projects, repositories: { homes } } = hosting;
     const others = new Set([
+      USE_TOOL,
       ...this.#tools.map(({ name }) => name),
       ...declared.flatMap(([name, { takesSlug }]) => takesSlug === true ? [] : [name]),
     ]);
@@ -127,13 +131,17 @@ export class Protocols {
   async #addProjects(): Promise<Protocol> {
     const { projectApi } = this.#services;
     if (projectApi === undefined) return this.#coordination;
-    const [{ TOOLS_FOR_PROJECTS }, { ProjectResources }, declared] = await Promise.all([
-      import("./projects/mod.ts"),
-      import("./resources.ts"),
-      this.#declaredTools(),
-    ]);
+    const [{ TOOLS_FOR_PROJECTS }, { ProjectResources }, { useTool }, declared] = await Promise.all(
+      [
+        import("./projects/mod.ts"),
+        import("./resources.ts"),
+        import("./use_tool.ts"),
+        this.#declaredTools(),
+      ],
+    );
     const tools = [...this.#tools, ...TOOLS_FOR_PROJECTS, ...declared];
-    return this.#whole = this.#create(tools, { resources: new ProjectResources(projectApi) });
+    const all = [...tools, useTool(new Toolbox(tools, projectApi))];
+    return this.#whole = this.#create(all, { resources: new ProjectResources(projectApi) });
   }
 
   /** The tools that operations on the server are, by the rooms that have some. */
@@ -150,9 +158,10 @@ export class Protocols {
 
   #create(
     tools: readonly Tool[],
-    more: Partial<Pick<ProtocolServices, "resources" | "metrics">> = {},
+    more: Partial<Pick<ResultServices, "resources" | "metrics">> = {},
   ): Protocol {
-    const services = { scheduler: systemScheduler, ...this.#services, waits: this.#waits };
-    return new Protocol(tools, { ...services, ...more });
+    const { scheduler = systemScheduler } = this.#services;
+    const results = new Results(tools, { ...this.#services, waits: this.#waits, ...more });
+    return new Protocol(results, scheduler);
   }
 }

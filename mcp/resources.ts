@@ -19,15 +19,28 @@ const MAX_LISTED = 100;
 /** Most projects without resources that one page of the list passes over. */
 const MAX_EMPTY = 50;
 
+/** What a client can read by a URI. */
+export interface Resources {
+  readonly templates: ResourceTemplateType[];
+  /** Whether there may be some for a principal. */
+  opens(principal: Principal): boolean;
+  /** @throws Invalid if the cursor is not one of this list */
+  list(
+    caller: Caller,
+    cursor: string | undefined,
+  ): Promise<{ resources: Resource[]; nextCursor?: string }>;
+  /** @throws {ServiceError} It does not exist, the caller may not read it, or it is too large. */
+  read(uri: string, caller: Caller): Promise<ReadResourceResult>;
+}
+
 /** Files, tickets and wiki pages of projects, as resources; each read has the caller's rights. */
-export class ProjectResources {
+export class ProjectResources implements Resources {
   readonly #api: ProjectApi;
 
   constructor(api: ProjectApi) {
     this.#api = api;
   }
 
-  /** Whether there may be resources for a principal. */
   opens(principal: Principal): boolean {
     return this.#api.mayAnywhere(principal, "read");
   }
@@ -56,8 +69,6 @@ export class ProjectResources {
   /**
    * Lists wiki pages and tickets, one project per page. Projects that have none are passed over, so
    * that clients which take an empty page for the end find the rest.
-   *
-   * @throws Invalid if the cursor is not one of this list
    */
   async list(
     caller: Caller,
@@ -101,11 +112,6 @@ export class ProjectResources {
     ];
   }
 
-  /**
-   * Reads a resource.
-   *
-   * @throws {ServiceError} It does not exist, the caller may not read it, or it is too large.
-   */
   async read(uri: string, caller: Caller): Promise<ReadResourceResult> {
     const { slug, kind, rest, checkin } = partsOf(uri);
     switch (kind) {

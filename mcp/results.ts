@@ -8,13 +8,14 @@ import type {
 import type { Metrics } from "../services/operation/metrics/mod.ts";
 import type { Principal } from "../services/people/identity/mod.ts";
 import { suggest } from "../services/kernel/suggest.ts";
+import { type Completion, completionOf } from "./completions.ts";
 import { instructionsFor } from "./instructions.ts";
 import { fillPrompt, promptsFor } from "./prompts.ts";
-import type { ProjectResources } from "./resources.ts";
+import type { Resources } from "./resources.ts";
 import { OLDEST_REVISION, STRUCTURED_REVISION } from "./revisions.ts";
 import { type CallServices, callTool, type Tool } from "./tool.ts";
-import type { ToolContext } from "./tool_call.ts";
-import type { ToolSelection } from "./tool_sets.ts";
+import { type ClientSide, type ToolContext, withClient } from "./tool_call.ts";
+import { ALL, type ToolSelection } from "./tool_sets.ts";
 import { Toolbox } from "./toolbox.ts";
 
 /** How much of an unknown name an error repeats. */
@@ -24,8 +25,10 @@ export const MAX_SHOWN_NAME = 100;
 export interface Session {
   readonly context: ToolContext;
   readonly revision: string;
-  /** Which tools the client lists; null for all that the caller may call. */
-  readonly selection: ToolSelection | null;
+  /** Which tools the client lists, of those that the caller may call. */
+  readonly selection: ToolSelection;
+  /** Absent: the client can neither ask its user nor hear of progress. */
+  readonly client?: ClientSide;
 }
 
 /** What a client may use beside nothing at all. */
@@ -33,20 +36,21 @@ export interface Capabilities {
   readonly tools: Record<string, never>;
   readonly resources?: Record<string, never>;
   readonly prompts?: Record<string, never>;
+  readonly completions?: Record<string, never>;
 }
 
 /** What the results are made of. */
 export interface ResultServices extends CallServices {
   readonly metrics: Pick<Metrics, "toolCalled">;
   /** Absent: there are none. */
-  readonly resources?: ProjectResources;
+  readonly resources?: Resources;
 }
 
 /** The results of the protocol's methods, for any transport. */
 export class Results {
   readonly #tools: Toolbox;
   readonly #services: ResultServices;
-  readonly #resources: ProjectResources | null;
+  readonly #resources: Resources | null;
 
   /** @param tools as for {@link Toolbox} */
   constructor(tools: readonly Tool[], services: ResultServices) {
@@ -58,16 +62,27 @@ export class Results {
   /** What the caller can use. The contract has tools alone for the oldest revision. */
   capabilities(session: Session): Capabilities {
     if (session.revision === OLDEST_REVISION) return { tools: {} };
+    const hasResources = this.resourcesFor(session) !== null;
     return {
       tools: {},
-      ...(this.resourcesFor(session) === null ? {} : { resources: {} }),
+      ...(hasResources ? { resources: {}, completions: {} } : {}),
       ...(this.prompts(session).length === 0 ? {} : { prompts: {} }),
     };
   }
 
   /** The resources, if there may be some for the caller. */
-  resourcesFor({ context }: Session): ProjectResources | null {
+  resourcesFor({ context }: Session): Resources | null {
     return this.#resources?.opens(context.caller.principal) === true ? this.#resources : null;
+  }
+
+  /** Completes an argument, as {@link completionOf} does. */
+  complete(
+    argument: { readonly name: string; readonly value: string },
+    { context }: Session,
+  ): Completion {
+    const { projectApi: api } = this.#services;
+    if (api === undefined) return { values: [], hasMore: false };
+    return completionOf(argument, context.caller.principal, api);
   }
 
   /** The prompts that the caller's tools can fill. */
@@ -84,7 +99,7 @@ export class Results {
     name: string,
     input: Readonly<Record<string, string>>,
     session: Session,
-  ): Promise<GetPromptResult> {
+  ): Promise<GetPromptResult | InputRequiredResult> {
     const { principal } = session.context.caller;
     return fillPrompt({ name, input }, {
       name: principal.name,
@@ -120,7 +135,7 @@ export class Results {
   list({ context, revision, selection }: Session): ToolListing[] {
     const isStructured = knowsStructure(revision);
     return this.#tools.openTo(context.caller.principal)
-      .filter(({ name }) => selection?.has(name) ?? true)
+      .filter(({ name }) => selection.has(name))
       .map((tool) => listingOf(tool, isStructured));
   }
 
@@ -129,7 +144,7 @@ export class Results {
     const { context, revision, selection } = session;
     return this.#tools.textFor(
       context.caller.principal,
-      `${knowsStructure(revision) ? "structured" : "plain"} ${selection?.key ?? ""} `,
+      `${knowsStructure(revision) ? "structured" : "plain"} ${selection.key} `,
       () => JSON.stringify({ tools: this.list(session) }),
     );
   }
@@ -147,7 +162,7 @@ export class Results {
   /** The error for a call of an unknown tool. */
   unknownTool(name: string, session: Session): string {
     const shown = name.slice(0, MAX_SHOWN_NAME);
-    const all = this.list({ ...session, selection: null });
+    const all = this.list({ ...session, selection: ALL });
     const near = suggest(shown, all.map((tool) => tool.name));
     const remedy = near === null ? "tools/list names all" : `did you mean "${near}"?`;
     return `There is no tool "${shown}"; ${remedy}`;
@@ -157,10 +172,11 @@ export class Results {
   async call(
     tool: Tool,
     input: Record<string, unknown>,
-    { context, revision }: Session,
+    { context, revision, client }: Session,
   ): Promise<CallToolResult | InputRequiredResult> {
     const started = performance.now();
-    const result = await callTool(tool, input, context, this.#services);
+    const heard = client === undefined ? context : withClient(context, client);
+    const result = await callTool(tool, input, heard, this.#services);
     const seconds = (performance.now() - started) / 1000;
     this.#services.metrics.toolCalled(tool.name, result.isError === true ? "error" : "ok", seconds);
     if (knowsStructure(revision) || !isComplete(result)) return result;

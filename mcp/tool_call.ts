@@ -18,7 +18,7 @@ import type { Status } from "../services/operation/metrics/mod.ts";
 import type { Needs } from "../services/people/needs/mod.ts";
 import type { ProjectOperation } from "../services/work/projects/operation.ts";
 import type { Questions } from "../services/oversight/questions/mod.ts";
-import type { UserReply } from "./user_forms.ts";
+import { replyIn, showsForms, type UserReply } from "./user_forms.ts";
 
 /** The services of the operations on the server that tools invoke. */
 export interface ServerServices {
@@ -55,6 +55,16 @@ export interface AnyServerOperation {
 
 export type AnyOperation = AnyProjectOperation | AnyServerOperation;
 
+/** What a request says of its client. Nobody has checked it. */
+export interface ClientSide {
+  readonly capabilities: unknown;
+  /** Its replies to what an earlier call asked, and the state that this call gave. */
+  readonly responses: unknown;
+  readonly state: unknown;
+  /** Tells it how far the call is; absent if it did not ask. */
+  readonly progress?: (done: number, total: number) => Promise<void>;
+}
+
 /** The context of a call, beside its arguments. */
 export interface ToolContext {
   readonly caller: Caller;
@@ -64,11 +74,22 @@ export interface ToolContext {
   readonly hasUser?: boolean;
   /** What the user replied to the form of an earlier call. */
   readonly reply?: UserReply | null;
+  /** As {@link ClientSide} has it. */
+  readonly progress?: ClientSide["progress"] | undefined;
 }
 
 /** The context of a call whose client can ask its user. */
 export function withUser({ caller, signal }: ToolContext, reply: UserReply | null): ToolContext {
   return { caller, signal, hasUser: true, reply };
+}
+
+/** The context of a call whose request says something of its client. */
+export function withClient(context: ToolContext, client: ClientSide): ToolContext {
+  const { capabilities, responses, state, progress } = client;
+  const { caller, signal } = context;
+  const told = { caller, signal, progress };
+  if (!showsForms(capabilities)) return told;
+  return { ...told, hasUser: true, reply: replyIn(responses, state) };
 }
 
 /** Most entries on a page of an operation. */
@@ -161,7 +182,7 @@ export class ToolCall {
   }
 
   /** One that waits for news ends when the client is gone or the caller's credential ends. */
-  #invokeOnServer<Value>(
+  async #invokeOnServer<Value>(
     { waits }: ServerHead,
     { wait_seconds: seconds = 0 }: { readonly wait_seconds?: number },
     more: Omit<InnerCall, "caller" | "end">,
@@ -170,9 +191,11 @@ export class ToolCall {
     const { context } = this;
     const { caller } = context;
     const call = { via: "mcp" as const, ...more, caller };
-    if (waits === undefined || seconds === 0) return invoke(call);
+    if (waits === undefined || seconds === 0) return await invoke(call);
+    // A client that hears of progress, if it asked to, does not take the wait for a failure.
+    await context.progress?.(0, seconds);
     // The signal is made when it is asked for, which costs as much as a short call.
-    return this.#services.waits.run(
+    return await this.#services.waits.run(
       caller.principal,
       context.signal,
       (end) => invoke({ ...call, end }),

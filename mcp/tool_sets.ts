@@ -1,18 +1,21 @@
 /** Sets of tools: what a client shows to its model in every request, and pays for. */
 
+import type { Principal } from "../services/people/identity/mod.ts";
+import { USE_TOOL } from "./unlisted_calls.ts";
+
 /** `muster mcp --tools` sends this header; over HTTP, `?tools=` does the same. */
 export const TOOLS_ASKED = "Muster-Tool-Sets";
 
-/** All tools. */
-const ALL = "all";
+/** What an agent's client lists if it asks for no set. */
+const DEFAULT = "work";
 
 /** The sets. A tool may be in several, and is in one at least. */
-const SETS: ReadonlyMap<string, readonly string[]> = new Map([
-  ["work", [
+export const SETS: ReadonlyMap<string, readonly string[]> = new Map([
+  [DEFAULT, [
     ...["get_my_work", "list_tickets", "get_ticket", "create_ticket", "update_ticket"],
-    ...["claim_ticket", "release_ticket", "create_workspace", "commit_files", "update_workspace"],
-    ...["submit_work", "get_review", "land_review", "get_ci_status", "ask_human", "read_inbox"],
-    ...["send_direct", "post", "acknowledge_messages", "search_code", "read_file"],
+    ...["claim_ticket", "create_workspace", "commit_files", "update_workspace", "submit_work"],
+    ...["get_review", "land_review", "get_ci_status", "ask_human", "read_inbox", "send_direct"],
+    ...["post", "search_code", "read_file"],
   ]],
   ["talk", [
     ...["get_status", "list_channels", "send_message", "get_history", "read_inbox", "send_direct"],
@@ -30,9 +33,9 @@ const SETS: ReadonlyMap<string, readonly string[]> = new Map([
     ...["get_ci_status", "report_ci_status"],
   ]],
   ["workspace", [
-    ...["list_claims", "list_workspaces", "get_workspace", "create_workspace", "commit_files"],
-    ...["update_workspace", "merge_workspace", "abandon_workspace", "restore_workspace"],
-    ...["take_over_workspace"],
+    ...["list_claims", "release_ticket", "list_workspaces", "get_workspace", "create_workspace"],
+    ...["commit_files", "update_workspace", "merge_workspace", "abandon_workspace"],
+    ...["restore_workspace", "take_over_workspace"],
   ]],
   ["publish", ["create_tag", "create_release", "write_wiki_page"]],
 ]);
@@ -44,26 +47,38 @@ export interface ToolSelection {
   has(tool: string): boolean;
 }
 
+/** Every tool; then none is left to call in another way. */
+export const ALL: ToolSelection = { key: "all", has: (tool) => tool !== USE_TOOL };
+
 /**
  * Reads a selection: names of sets, with commas between them.
  *
- * @returns null for all tools; a refusal if there is no set of a name
+ * @returns a refusal if there is no set of a name
  */
-export function selectTools(text: string): ToolSelection | string | null {
+export function selectTools(text: string): ToolSelection | string {
   const names = [...new Set(text.split(",").map((name) => name.trim()))].sort();
-  const unknown = names.find((name) => name !== ALL && !SETS.has(name));
+  const unknown = names.find((name) => name !== ALL.key && !SETS.has(name));
   if (unknown !== undefined) {
-    const known = [...SETS.keys(), ALL].join(", ");
+    const known = [...SETS.keys(), ALL.key].join(", ");
     return `There is no set of tools "${unknown.slice(0, 50)}"; there are ${known}`;
   }
-  if (names.includes(ALL)) return null;
-  const tools = new Set(names.flatMap((name) => SETS.get(name) ?? []));
+  return names.includes(ALL.key) ? ALL : selectionOf(names);
+}
+
+function selectionOf(names: readonly string[]): ToolSelection {
+  const tools = new Set([...names.flatMap((name) => SETS.get(name) ?? []), USE_TOOL]);
   return { key: names.join(), has: (tool) => tools.has(tool) };
 }
 
-/** The selection that a request asks for, as {@link selectTools} returns it. */
-export function selectionOf({ url, headers }: Request): ToolSelection | string | null {
+const OF_AGENTS = selectionOf([DEFAULT]);
+
+/** The selection that a request asks for, as {@link selectTools} returns it, or its caller's. */
+export function selectionFor(
+  { url, headers }: Request,
+  { kind }: Principal,
+): ToolSelection | string {
   const asked = headers.get(TOOLS_ASKED) ??
     (url.includes("?") ? new URL(url).searchParams.get("tools") : null);
-  return asked === null ? null : selectTools(asked);
+  if (asked !== null) return selectTools(asked);
+  return kind === "agent" ? OF_AGENTS : ALL;
 }

@@ -113,7 +113,7 @@ function operationGroups(
 }
 
 function modelGroups(services: Services) {
-  const { llm, identity } = services;
+  const { llm, accounting, identity } = services;
   const completions = once(async () => {
     const { Completions } = await import("./v1/completions.ts");
     return new Completions({ gateway: llm.gateway, identity });
@@ -127,6 +127,9 @@ function modelGroups(services: Services) {
     }),
     openai: lazyGroup("openai", async () => {
       return (await import("./v1/llm_openai.ts")).openAiRoutes(llm, await completions());
+    }),
+    otlp: lazyGroup("otlp", async () => {
+      return (await import("./v1/llm_otlp.ts")).otlpRoutes(accounting.ledger);
     }),
   };
 }

@@ -76,13 +76,24 @@ export const ROUTES = {
   "POST /v1/llm/anthropic/v1/messages/count_tokens": ["anthropic", "models", "model body"],
   "GET /v1/llm/anthropic/v1/models": ["anthropic", "models"],
   "GET /v1/llm/anthropic/v1/models/{model}": ["anthropic", "models", "slashes"],
+  "POST /v1/llm/otlp/v1/logs": ["otlp", "models", "model body"],
+  "POST /v1/llm/otlp/v1/traces": ["otlp", "models", "model body"],
+  "POST /v1/llm/otlp/v1/metrics": ["otlp", "models", "model body"],
 } as const satisfies Record<
   string,
   readonly [group: string, opens: Opens, trait?: Trait]
 >;
 
-/** Requests other than GET that halted agents may still send, because they only read. */
-export const WHILE_HALTED: ReadonlySet<Endpoint> = new Set<Endpoint>(OPERATIONS_WHILE_HALTED);
+/**
+ * Requests other than GET that halted agents may still send: they only read, or tell what has
+ * happened already.
+ */
+export const WHILE_HALTED: ReadonlySet<Endpoint> = new Set<Endpoint>([
+  ...OPERATIONS_WHILE_HALTED,
+  "POST /v1/llm/otlp/v1/logs",
+  "POST /v1/llm/otlp/v1/traces",
+  "POST /v1/llm/otlp/v1/metrics",
+]);
 
 /**
  * Requests other than GET and DELETE that are answered while the disk is nearly full: they free

@@ -12,6 +12,7 @@ import { declaredTools } from "../mcp/declared_tools.ts";
 import { TOOLS_FOR_PROJECTS } from "../mcp/projects/mod.ts";
 import { inOrder, type Tool } from "../mcp/tool.ts";
 import type { AnyServerOperation } from "../mcp/tool_call.ts";
+import { USE_TOOL } from "../mcp/unlisted_calls.ts";
 
 /** Arguments of the tools for projects that a sentence names, and not the table. */
 const COMMON: ReadonlySet<string> = new Set(["slug", "max_chars"]);
@@ -46,7 +47,7 @@ export async function operationTools(): Promise<string> {
 /** The names of all tools, for the permissions of clients, before they are formatted. */
 export async function toolNames(): Promise<string> {
   const tools = [...await toolsOnServer(), ...TOOLS_FOR_PROJECTS];
-  const names = new Set(tools.map(({ name }) => name));
+  const names = new Set([...tools.map(({ name }) => name), USE_TOOL]);
   return [
     "/** Written by `deno task reference` from the tools of MCP; do not change it. */",
     "",

@@ -1,17 +1,9 @@
 /** Lists of permissions in a client's settings: which tools it uses without asking its user. */
+import { ASKED_TOOLS } from "../../mcp/stdio/mod.ts";
 import { isObject, parseJson, setJson, Unreadable, valueAt } from "./config_text.ts";
 import { TOOL_NAMES } from "./tool_names.ts";
 
-/**
- * A client asks its user before each call of these tools, also with `--allow`. They are for people and
- * operators, or an agent cannot undo them.
- */
-export const ASKED_TOOLS: readonly string[] = Object.freeze([
-  "register_agent",
-  "answer_question",
-  "abandon_workspace",
-  "close_review",
-]);
+export { ASKED_TOOLS };
 
 /** All other tools. Clients that know no rule for a whole server get their names. */
 export const ALLOWED_TOOLS: readonly string[] = Object.freeze(

@@ -65,4 +65,5 @@ export const TOOL_NAMES: readonly string[] = [
   "restore_workspace",
   "take_over_workspace",
   "update_workspace",
+  "use_tool",
 ];

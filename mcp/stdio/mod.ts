@@ -1,4 +1,5 @@
 /** MCP on standard input and output. */
+export { ASKED_TOOLS } from "../asked_tools.ts";
 export { selectTools } from "../tool_sets.ts";
 export { isRecord, RPC_ERROR } from "../json_rpc.ts";
 export { NotDelivered, type OutgoingMessage, ServerAway } from "./delivery.ts";

@@ -34,7 +34,7 @@ export interface StdioOptions {
    * @throws NotDelivered
    */
   readonly deliver: (message: OutgoingMessage) => Promise<Response>;
-  /** The sets of tools that the client lists, with commas between them; absent: all. */
+  /** The sets of tools that the client lists, with commas between them; absent: what the server chooses. */
   readonly tools?: string | undefined;
   /** Keeps what the server answers to a client that starts. */
   readonly memory: Memory;
@@ -413,7 +413,8 @@ function agreedIn(answer: unknown): string | null {
  */
 function headersFor(message: unknown, agreed: string | null): Headers {
   const headers = new Headers({
-    "accept": "application/json, text/event-stream",
+    // Not a stream: its answers come whole.
+    "accept": "application/json",
     "content-type": "application/json",
   });
   const own = revisionIn(message);

@@ -16,7 +16,7 @@ import { STREAM_HEADERS } from "../event_streams.ts";
 import { anthropicError, type ErrorWords, openAiError } from "../middleware/error_body.ts";
 import { statusOf, wordsOf } from "../middleware/errors.ts";
 
-const TICKET_HEADER = "X-Muster-Ticket";
+export const TICKET_HEADER = "X-Muster-Ticket";
 
 /** The headers of a request to a language model. */
 export const ticketHeaders = z.object({

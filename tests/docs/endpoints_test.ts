@@ -130,7 +130,7 @@ Deno.test("docs/mcp.md lists the tools of the operator and of agents, with their
   const { token } = await (await call(program, "POST", "/v1/tokens", request)).json();
   const offered = new Map<string, string[]>();
   for (const bearer of [token, program.token]) {
-    const response = await fetch(program.mcp, {
+    const response = await fetch(`${program.mcp}?tools=all`, {
       method: "POST",
       headers: { authorization: `Bearer ${bearer}`, "content-type": "application/json" },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),

@@ -69,6 +69,13 @@ async function readResources(client: Client, ticket: string): Promise<void> {
   assert.match(await read(`muster://project/demo/ticket/${ticket}`), /A fault/);
   await assert.rejects(read("muster://project/demo/file/nothing"), /nothing/);
   await assert.rejects(read("muster://elsewhere"), /There is no such resource/);
+  const completed = async (name: string, value: string) => {
+    const ref = { type: "ref/prompt" as const, name: "start_shift" };
+    return (await client.complete({ ref, argument: { name, value } })).completion.values;
+  };
+  assert.deepEqual(await completed("slug", "de"), ["demo"]);
+  assert.deepEqual(await completed("slug", "x"), []);
+  assert.deepEqual(await completed("id", ""), []);
 }
 
 Deno.test("files, wiki pages and tickets are resources for those who may read them", async (t) => {

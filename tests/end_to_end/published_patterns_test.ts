@@ -109,7 +109,7 @@ async function published({ api, mcp, token }: Program, agent: string): Promise<s
   const tools = [];
   for (const authorization of [`Bearer ${token}`, agent]) {
     for (const revision of ["2024-11-05", "2025-11-25"]) {
-      const response = await fetch(mcp, {
+      const response = await fetch(`${mcp}?tools=all`, {
         method: "POST",
         headers: { authorization, "mcp-protocol-version": revision },
         body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),

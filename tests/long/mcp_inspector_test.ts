@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { driveTools, startWithProject } from "../support/driven_project.ts";
-import type { Wire } from "../support/foreign_mcp.ts";
+import { everyTool, type Wire } from "../support/foreign_mcp.ts";
 import { type Era, inspectorFolder, openInspector } from "../support/inspector.ts";
 import { peer } from "../support/peers.ts";
 import { withFolder } from "../support/temporary.ts";
@@ -49,7 +49,7 @@ Deno.test(
       }
       await test.step("as a program of its own", async () => {
         const launcher = join(inspectorFolder(), "clients", "launcher", "build", "index.js");
-        const place = [program.mcp, "--header", `Authorization: Bearer ${token}`];
+        const place = [everyTool(program).href, "--header", `Authorization: Bearer ${token}`];
         const { code, stdout, stderr } = await new Deno.Command("node", {
           args: [launcher, "--cli", ...place, "--transport", "http", "--method", "tools/list"],
           env: { HOME: home, NO_COLOR: "1" },

@@ -140,6 +140,13 @@ const SCENARIOS: readonly Scenario[] = [
     answer: result({ ...TOLD, protocolVersion: "2025-11-25", instructions: INSTRUCTIONS }),
   },
   {
+    name: "initialize, which the stateless revision does not have",
+    body: rpc("initialize", { _meta: STATELESS_META }),
+    headers: statelessHeaders("initialize"),
+    status: 404,
+    answer: errorCode(-32601),
+  },
+  {
     name: "a notification",
     body: { jsonrpc: "2.0", method: "notifications/initialized" },
     status: 202,

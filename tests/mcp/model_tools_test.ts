@@ -25,7 +25,9 @@ interface ListedTool {
 
 async function listTools(who: Who, revision?: string): Promise<ListedTool[]> {
   const headers = revision === undefined ? {} : { "mcp-protocol-version": revision };
-  const request = post(who, rpc("tools/list"), { headers });
+  const request = post(who, rpc("tools/list"), {
+    headers: { ...headers, "muster-tool-sets": "all" },
+  });
   const { result } = await (await newFixture().handler(request, "127.0.0.1")).json();
   return result.tools;
 }

@@ -32,8 +32,8 @@ async function withTools(
       metrics: api.metrics,
       scheduler: services.clock,
     });
-    const send = async (who: string, method: string, params: unknown) => {
-      const request = new Request("http://127.0.0.1:8081/mcp", {
+    const send = async (who: string, method: string, params: unknown, query = "") => {
+      const request = new Request(`http://127.0.0.1:8081/mcp${query}`, {
         method: "POST",
         headers: {
           authorization: `Bearer ${tokens.get(who)}`,
@@ -47,7 +47,9 @@ async function withTools(
       api,
       (who, name, input = {}) => send(who, "tools/call", { name, arguments: input }),
       async (who) =>
-        listAt(await send(who, "tools/list", {}), "tools").map((tool) => textAt(tool, "name")),
+        listAt(await send(who, "tools/list", {}, "?tools=all"), "tools").map((tool) =>
+          textAt(tool, "name")
+        ),
     );
   });
 }

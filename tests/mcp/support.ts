@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Answering } from "../../mcp/http.ts";
 import { createMcpHandler, type McpHandler, type McpServices } from "../../mcp/mod.ts";
 import type { Bridge, ChannelMessage, NewPost } from "../../services/chat/bridge/mod.ts";
 import type { Addressed } from "../../services/chat/inboxes/mod.ts";
@@ -168,6 +169,8 @@ export interface FixtureOptions {
   readonly failure?: Error;
   /** What sending a direct message throws. */
   readonly directFailure?: Error;
+  /** What answers messages; default: muster's tools, resources and prompts. */
+  readonly protocols?: (services: McpServices) => Answering;
 }
 
 /** Makes an endpoint over services that live in memory. */
@@ -185,7 +188,10 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
     directs: [],
   };
   const identity = new FakeIdentity(records.addresses);
-  const handler = createMcpHandler(servicesFor(options, records, identity));
+  const services = servicesFor(options, records, identity);
+  const { protocols } = options;
+  const answering = protocols === undefined ? undefined : () => protocols(services);
+  const handler = createMcpHandler(services, undefined, answering);
   return { ...records, handler, revoke: (name) => identity.revoke(name) };
 }
 

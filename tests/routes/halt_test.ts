@@ -126,7 +126,7 @@ Deno.test("a halted agent is refused every tool that changes something", async (
     const services: Services = { ...api.services, metrics: new TestMetrics(), ircServer: null };
     const handle = createMcpHandler({ ...services, projectApi: createApi(services).projects });
     const call = async (method: string, params: unknown = {}) => {
-      const request = new Request("http://127.0.0.1:8081/mcp", {
+      const request = new Request("http://127.0.0.1:8081/mcp?tools=all", {
         method: "POST",
         headers: { authorization: caller, "mcp-protocol-version": "2025-06-18" },
         body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),

@@ -63,7 +63,12 @@ export function stdioLaunch(program: Program, token: string) {
     MUSTER_URL: program.api,
     MUSTER_TOKEN: token,
   };
-  return { command, args: [...args, "mcp"], env };
+  return { command, args: [...args, "mcp", "--tools", "all"], env };
+}
+
+/** The address at which an agent lists all of its tools. */
+export function everyTool({ mcp }: Pick<Program, "mcp">): URL {
+  return new URL("?tools=all", mcp);
 }
 
 function headersOf(token: string) {
@@ -73,7 +78,7 @@ function headersOf(token: string) {
 async function connectOlder(program: Program, wire: Wire, token: string): Promise<McpConnection> {
   const client = new OlderClient(INFO);
   const transport: Transport = wire === "HTTP"
-    ? new OlderHttp(new URL(program.mcp), headersOf(token))
+    ? new OlderHttp(everyTool(program), headersOf(token))
     : new OlderStdio(stdioLaunch(program, token));
   const revisions: string[] = [];
   const agreed = transport.setProtocolVersion?.bind(transport);
@@ -104,7 +109,7 @@ function newer(name: string, revision: string, mode: Mode): ForeignClient {
       const client = new Client(INFO, { versionNegotiation: { mode } });
       await client.connect(
         wire === "HTTP"
-          ? new StreamableHTTPClientTransport(new URL(program.mcp), headersOf(token))
+          ? new StreamableHTTPClientTransport(everyTool(program), headersOf(token))
           : new StdioClientTransport(stdioLaunch(program, token)),
       );
       return {
@@ -132,7 +137,7 @@ function python(name: string, revision: string, mode: string): ForeignClient {
     async connect(program, wire, token) {
       const authorization = `Bearer ${token}`;
       const place = wire === "HTTP"
-        ? { url: program.mcp, authorization }
+        ? { url: everyTool(program).href, authorization }
         : stdioLaunch(program, token);
       const process = new LineClient<PythonAnswer>(join(mcpClients(), "bin", "python"), [
         join(import.meta.dirname ?? ".", "mcp_client.py"),

@@ -1,6 +1,6 @@
 /** The command line of the MCP Inspector. */
 import { join } from "node:path";
-import { type McpConnection, stdioLaunch, type Wire } from "./foreign_mcp.ts";
+import { everyTool, type McpConnection, stdioLaunch, type Wire } from "./foreign_mcp.ts";
 import { LineClient } from "./line_client.ts";
 import { mcpClients } from "./peers.ts";
 import type { Program } from "./program.ts";
@@ -60,7 +60,13 @@ export function openInspector(options: InspectorOptions): Omit<McpConnection, "r
 /** The arguments that name the server; they come last, because of the words behind `--`. */
 function placeOf({ program, wire, token }: InspectorOptions): string[] {
   if (wire === "HTTP") {
-    return [program.mcp, "--transport", "http", "--header", `Authorization: Bearer ${token}`];
+    return [
+      everyTool(program).href,
+      "--transport",
+      "http",
+      "--header",
+      `Authorization: Bearer ${token}`,
+    ];
   }
   const { command, args, env } = stdioLaunch(program, token);
   const settings = { MUSTER_URL: env.MUSTER_URL, MUSTER_TOKEN: env.MUSTER_TOKEN };

@@ -62,6 +62,8 @@ export interface LlmCallsTable {
   /** What budgets count where the provider reported no tokens. */
   estimated_tokens: Fixed<number>;
   estimated_cost: Fixed<number>;
+  /** What tells a call that a client reported from all others; null for one of the gateway. */
+  report: Fixed<string | null>;
 }
 
 /** Calls of language models, added up by day. */

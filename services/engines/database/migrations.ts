@@ -334,4 +334,8 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
   ALTER TABLE llm_calls ADD COLUMN cache_write_tokens INTEGER;
   ALTER TABLE llm_usage ADD COLUMN cache_write_tokens INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  ALTER TABLE llm_calls ADD COLUMN report TEXT;
+  CREATE UNIQUE INDEX llm_calls_by_report ON llm_calls (report) WHERE report IS NOT NULL;
+  `,
 ]);

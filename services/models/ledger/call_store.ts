@@ -33,6 +33,7 @@ export function recording({ tables }: Pick<Database, "tables">, entry: LedgerEnt
     cached_tokens: tokens.cached,
     cache_write_tokens: tokens.written,
     cost,
+    report: entry.report,
   };
   const day = {
     ...shared,

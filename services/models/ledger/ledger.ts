@@ -1,6 +1,12 @@
-import type { Change, Database, NewEvent } from "../../engines/database/mod.ts";
+import {
+  type Change,
+  type Database,
+  Duplicate,
+  type NewEvent,
+} from "../../engines/database/mod.ts";
+import { newEvent } from "../../engines/events/mod.ts";
 import { Invalid, NotFound, Unavailable } from "../../kernel/errors.ts";
-import type { Caller, Principal } from "../../people/identity/mod.ts";
+import { type Caller, originOf, type Principal } from "../../people/identity/mod.ts";
 import { DeferredWriter } from "../../kernel/deferred_writer.ts";
 import type { Log } from "../../kernel/log.ts";
 import { accessProject, type Project, type Projects } from "../../work/projects/mod.ts";
@@ -8,6 +14,7 @@ import type { Scheduler } from "../../kernel/scheduler.ts";
 import type { Claims, Tickets } from "../../work/tickets/mod.ts";
 import type { Budgets } from "./budgets.ts";
 import { recording } from "./call_store.ts";
+import type { ReportedCall } from "./otlp.ts";
 import type { PricedModel, Prices } from "./prices.ts";
 import {
   type Amount,
@@ -15,6 +22,7 @@ import {
   type FinishedCall,
   type LedgerEntry,
   NOTHING,
+  REPORTED,
   type Spender,
   spenderOf,
   type Work,
@@ -26,6 +34,9 @@ const MAX_MODELS = 500;
 
 /** Longest name of a model in the ledger. */
 const MAX_MODEL_LENGTH = 128;
+
+/** How far back a reported call may have ended, in milliseconds. */
+const MAX_REPORT_AGE = 86_400_000;
 
 /** What a call may take at most, as far as its request tells. */
 export interface Forecast {
@@ -140,7 +151,36 @@ export class Ledger {
   }
 
   /**
-   * Calls a listener with every call that is over.
+   * Records calls that a client made without the gateway, each once, however often it is reported.
+   * They count in the caller's own budgets alone.
+   *
+   * @param ticket as of {@link workOf}
+   * @throws Invalid, NotFound like {@link workOf}; Unavailable if the disk refuses them, so that the
+   * client sends them again
+   */
+  async report(
+    caller: Caller,
+    calls: readonly ReportedCall[],
+    ticket: string | null,
+  ): Promise<void> {
+    if (calls.length === 0) return;
+    const work = await this.workOf(caller, ticket);
+    const spender = spenderOf(caller.principal, this.#options.typeOf);
+    const entries = new Map(calls.map((call) => {
+      const entry = this.#reported(call, spender, work);
+      return [entry.report, entry];
+    }));
+    try {
+      await this.#commitReports(caller, await this.#unknown([...entries.values()]));
+    } catch (error) {
+      // The same export was sent twice at once.
+      if (!(error instanceof Duplicate)) throw error;
+      await this.#commitReports(caller, await this.#unknown([...entries.values()]));
+    }
+  }
+
+  /**
+   * Calls a listener with every call through the gateway that is over.
    *
    * @param listener must not throw
    */
@@ -155,6 +195,68 @@ export class Ledger {
     this.#options.log.error("The last calls of models are not in the ledger", {
       calls: this.#unwritten.length,
     });
+  }
+
+  /** Those that are not in the ledger yet. */
+  async #unknown(entries: readonly LedgerEntry[]): Promise<readonly LedgerEntry[]> {
+    const reports = entries.map(({ report }) => report);
+    const rows = await this.#options.database.tables.selectFrom("llm_calls").select("report")
+      .where("report", "in", reports).execute();
+    const known = new Set(rows.map(({ report }) => report));
+    return entries.filter(({ report }) => !known.has(report));
+  }
+
+  async #commitReports(caller: Caller, entries: readonly LedgerEntry[]): Promise<void> {
+    const { database, budgets, spending, scheduler } = this.#options;
+    const [first] = entries;
+    if (first === undefined) return;
+    const counted = countedOf(first);
+    const origin = originOf(caller);
+    const now = scheduler.now();
+    await database.commit({
+      statements: entries.flatMap((entry) => recording(database, entry)),
+      events: entries.map(({ backend, model, streamed, outcome, tokens, milliseconds }) =>
+        newEvent(
+          "llm.called",
+          {
+            backend,
+            model: model ?? "",
+            streamed,
+            outcome,
+            prompt_tokens: tokens.input,
+            completion_tokens: tokens.output,
+            milliseconds,
+          },
+          origin,
+          now,
+        )
+      ),
+    });
+    for (const entry of entries) spending.add(counted, chargeOf(entry));
+    const marking = budgets.marking(counted);
+    if (marking.statements.length > 0) await database.commit(marking);
+  }
+
+  #reported(call: ReportedCall, spender: Spender, work: Work | null): LedgerEntry {
+    const { provider, tokens, milliseconds } = call;
+    const now = this.#options.scheduler.now();
+    const endedAt = Math.min(Math.max(call.endedAt ?? now, now - MAX_REPORT_AGE), now);
+    const entry = this.#entryOf({ spender, work }, {
+      backend: `${REPORTED}${call.client}`,
+      provider,
+      address: "",
+      model: call.model,
+      responseModel: null,
+      isUsualTier: true,
+      streamed: true,
+      outcome: "completed",
+      error: null,
+      tokens,
+      guess: { input: 0, output: 0 },
+      endedAt,
+      milliseconds,
+    }, `${spender.key} ${call.digest}`);
+    return { ...entry, cost: call.cost ?? entry.cost };
   }
 
   async #writeAgain(): Promise<boolean> {
@@ -172,7 +274,11 @@ export class Ledger {
     return true;
   }
 
-  #entryOf({ spender, work }: Admission, call: FinishedCall): LedgerEntry {
+  #entryOf(
+    { spender, work }: Pick<Admission, "spender" | "work">,
+    call: FinishedCall,
+    report: string | null = null,
+  ): LedgerEntry {
     const { provider, responseModel, isUsualTier } = call;
     const model = call.model === null ? null : call.model.slice(0, MAX_MODEL_LENGTH);
     const answered = responseModel?.slice(0, MAX_MODEL_LENGTH) ?? null;
@@ -181,6 +287,7 @@ export class Ledger {
     const cost = this.#options.prices.costOf(priced, call.tokens);
     return {
       ...call,
+      report,
       model: this.#known(call.endedAt, call.backend, model ?? answered),
       responseModel: answered,
       spender,

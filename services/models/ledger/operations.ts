@@ -63,10 +63,15 @@ const usageSchema = z.object({
 
 const callSchema = z.object({
   id: z.int(),
+  source: z.enum(["gateway", "reported"]).meta({
+    description: "Whether the gateway counted it, or a client reported it",
+  }),
   agent: z.string().meta({ description: "Who called: an agent, an admin, a bot, or operator" }),
   project: z.string().nullable(),
   ticket: z.string().nullable(),
-  backend: z.string(),
+  backend: z.string().meta({
+    description: "`reported:CLIENT` for a call that a client reported",
+  }),
   model: z.string().meta({ description: "The model that the request named" }),
   response_model: z.string().nullable().meta({ description: "The model that answered" }),
   streamed: z.boolean(),

@@ -53,8 +53,13 @@ export interface FinishedCall {
   readonly milliseconds: number;
 }
 
+/** Before the client's name, in place of the backend of a call that a client reports. */
+export const REPORTED = "reported:";
+
 /** A call in the ledger. */
 export interface LedgerEntry extends FinishedCall {
+  /** What tells a call that a client reported from all others; null for one of the gateway. */
+  readonly report: string | null;
   readonly spender: Spender;
   readonly work: Work | null;
   /** In millionths of a US dollar; null if it is not known. */

@@ -5,6 +5,7 @@ import {
   type LedgerEntry,
   NOTHING,
   type Period,
+  REPORTED,
   type Spender,
   startOf,
   type Work,
@@ -28,13 +29,29 @@ interface Sums {
   reserved: Amount;
 }
 
-/** Everything that a call counts for. */
-export function countedFor(spender: Spender, work: Work | null): Counted[] {
+/** Everything that a call through the gateway counts for. */
+export function countedFor({ key, type }: Spender, work: Work | null): Counted[] {
+  return countedAs({ isReported: false, key, type, projectId: work?.projectId ?? "" });
+}
+
+/**
+ * What a call counts for. What a client reports of itself counts for its own account alone: nobody
+ * has proved it, and it must not use up what others may spend.
+ */
+function countedAs({ isReported, key, type, projectId }: {
+  readonly isReported: boolean;
+  readonly key: string;
+  /** Empty for none, as the project. */
+  readonly type: string;
+  readonly projectId: string;
+}): Counted[] {
+  const own: Counted = { scope: "agent", subject: key };
+  if (isReported) return [own];
   return [
     { scope: "all", subject: "" },
-    ...(spender.type !== "" ? [{ scope: "type" as const, subject: spender.type }] : []),
-    { scope: "agent", subject: spender.key },
-    ...(work === null ? [] : [{ scope: "project" as const, subject: work.projectId }]),
+    ...(type === "" ? [] : [{ scope: "type" as const, subject: type }]),
+    own,
+    ...(projectId === "" ? [] : [{ scope: "project" as const, subject: projectId }]),
   ];
 }
 
@@ -144,12 +161,13 @@ export class Spending {
     const today = dayOf(now);
     const rows = await this.#database.tables.selectFrom("llm_usage")
       .where("day", ">=", dayOf(startOf("month", now)))
-      .groupBy(["day", "caller_key", "caller_type", "project_id"])
+      .groupBy(["day", "caller_key", "caller_type", "project_id", "backend"])
       .select(({ fn }) => [
         "day",
         "caller_key",
         "caller_type",
         "project_id",
+        "backend",
         fn.sum<number>("input_tokens").as("input"),
         fn.sum<number>("output_tokens").as("output"),
         fn.sum<number>("cost").as("cost"),
@@ -162,15 +180,12 @@ export class Spending {
         tokens: Number(row.input) + Number(row.output) + Number(row.estimatedTokens),
         cost: Number(row.cost) + Number(row.estimatedCost),
       };
-      const counted: Counted[] = [
-        { scope: "all", subject: "" },
-        ...(row.caller_type === "" ? [] : [{ scope: "type" as const, subject: row.caller_type }]),
-        { scope: "agent", subject: row.caller_key },
-        ...(row.project_id === "" ? [] : [{
-          scope: "project" as const,
-          subject: row.project_id,
-        }]),
-      ];
+      const counted = countedAs({
+        isReported: row.backend.startsWith(REPORTED),
+        key: row.caller_key,
+        type: row.caller_type,
+        projectId: row.project_id,
+      });
       for (const one of counted) {
         const { sums } = this.#ensure(one);
         sums.month = plus(sums.month, amount);
@@ -181,8 +196,8 @@ export class Spending {
 }
 
 /** What a call took, for whom. */
-export function countedOf({ spender, work }: LedgerEntry): Counted[] {
-  return countedFor(spender, work);
+export function countedOf({ spender: { key, type }, work, report }: LedgerEntry): Counted[] {
+  return countedAs({ isReported: report !== null, key, type, projectId: work?.projectId ?? "" });
 }
 
 function keyOf({ scope, subject }: Counted): string {

@@ -1,6 +1,6 @@
 import type { Database } from "../../engines/database/mod.ts";
 import { Invalid } from "../../kernel/errors.ts";
-import { dateOf, dayOf, dayOfDate } from "./records.ts";
+import { dateOf, dayOf, dayOfDate, REPORTED } from "./records.ts";
 import type { UsageGroup } from "./schemas.ts";
 
 /** Most days of one answer. */
@@ -204,6 +204,8 @@ function byCost(one: Sums & { name: string }, other: Sums & { name: string }): n
 /** A call, as the API shows it. */
 export interface LedgerCall {
   readonly id: number;
+  /** Whether the gateway counted it, or a client reported it. */
+  readonly source: "gateway" | "reported";
   readonly agent: string;
   readonly project: string | null;
   readonly ticket: string | null;
@@ -247,6 +249,7 @@ export class CallReader {
       .orderBy("seq", "desc").limit(limit).execute();
     return rows.map((row) => ({
       id: row.seq,
+      source: row.backend.startsWith(REPORTED) ? "reported" : "gateway",
       agent: row.caller_name,
       project: row.project || null,
       ticket: row.ticket || null,

@@ -14,6 +14,8 @@ export interface ToolAdvice {
 
 /** Annotations of a tool beside those that follow from its operation. */
 export interface ToolHints {
+  /** Whether it changes nothing, if the operation does not tell. */
+  readonly readOnlyHint?: boolean;
   readonly destructiveHint?: boolean;
   readonly idempotentHint?: boolean;
 }

@@ -79,10 +79,11 @@ Deno.test("what a model pays for all tools of an agent, in every request, is bou
     // A token of a large model has about 4.3 characters of it.
     const { length } = JSON.stringify(tools);
     assert.ok(length < 35_000, `${length} characters`);
-    const work = selectTools("work");
-    assert.ok(work !== null && typeof work !== "string");
-    const few = tools.filter(({ name }) => work.has(name));
-    assert.ok(JSON.stringify(few).length < 17_000, `${JSON.stringify(few).length} characters`);
+    const { tools: own } = await test.rpc("tools/list", {}) as { tools: typeof tools };
+    const few = own.map(({ name, description, inputSchema }) => (
+      { name, description, inputSchema }
+    ));
+    assert.ok(JSON.stringify(few).length < 16_000, `${JSON.stringify(few).length} characters`);
   });
 });
 
@@ -92,7 +93,7 @@ Deno.test("a client lists the sets of tools that it asks for, and may call the o
     const sets = ["work", "talk", "code", "review", "workspace", "publish"];
     const selections = sets.map((set) => {
       const selection = selectTools(set);
-      assert.ok(selection !== null && typeof selection !== "string");
+      assert.ok(typeof selection !== "string");
       return selection;
     });
     assert.deepEqual(all.filter((name) => !selections.some((set) => set.has(name))), []);
@@ -128,7 +129,85 @@ Deno.test("a client lists the sets of tools that it asks for, and may call the o
       },
     ) as { tools: { name: string }[] };
     const names = tools.map(({ name }) => name).sort();
-    assert.deepEqual(names, ["create_release", "create_tag", "write_wiki_page"]);
+    assert.deepEqual(names, ["create_release", "create_tag", "use_tool", "write_wiki_page"]);
+  });
+});
+
+Deno.test("an agent lists the tools of daily work, and all others everything, unless they ask", async () => {
+  await withTools(async (test) => {
+    const namesFor = async (as: string, query = "") => {
+      const { tools } = await test.rpc("tools/list", {}, as, "2025-06-18", { query }) as {
+        tools: { name: string }[];
+      };
+      return tools.map(({ name }) => name);
+    };
+    const own = await namesFor(test.caller);
+    assert.deepEqual(own, await namesFor(test.caller, "?tools=work"));
+    assert.ok(own.length <= 20 && own.includes("claim_ticket") && own.includes("use_tool"));
+    assert.ok(!own.includes("get_history"));
+    const every = await namesFor(test.operator);
+    assert.deepEqual(every, await namesFor(test.operator, "?tools=all"));
+    assert.ok(every.length > 50 && !every.includes("use_tool"));
+  });
+});
+
+Deno.test("a model learns of the tools that are not listed, and calls them", async () => {
+  await withTools(async (test) => {
+    const { sets } = (await test.use("use_tool")).data;
+    assert.ok(sets.review.includes("approve_review") && sets.code.includes("sql_query"));
+    assert.ok(!sets.talk.includes("register_agent"));
+    const { description, inputSchema } =
+      (await test.use("use_tool", { name: "list_branches" })).data;
+    assert.match(description, /branches/);
+    assert.ok("limit" in inputSchema.properties);
+    const through = (name: string, input: unknown) => ({ name, arguments: input });
+    const called = async (given: object, more: object = {}) =>
+      await test.rpc("tools/call", { name: "use_tool", arguments: given, ...more });
+    const branches = await test.rpc("tools/call", through("list_branches", { slug: "demo" }));
+    assert.deepEqual(await called(through("list_branches", { slug: "demo" })), branches);
+    assert.deepEqual(await called(through("list_branches", '{"slug": "demo"}')), branches);
+    const wrong = through("list_branches", { limitt: 1 });
+    assert.match(
+      await test.fail("use_tool", wrong),
+      /^"limitt" is not an argument of list_branches/,
+    );
+    assert.match(await test.fail("use_tool", { name: "list_branch" }), /no tool "list_branch"/);
+    assert.match(await test.fail("use_tool", { name: "register_agent" }), /no tool/);
+  });
+});
+
+Deno.test("what clients ask their users for cannot be called in another way", async () => {
+  await withTools(async (test) => {
+    for (const name of ASKED_TOOLS) {
+      for (const input of [{}, "{}", { name }]) {
+        const call = { name, arguments: input };
+        assert.match(await test.fail("use_tool", call, test.operator), /Your user decides/, name);
+        const twice = { name: "use_tool", arguments: call };
+        assert.match(await test.fail("use_tool", twice, test.operator), /./, name);
+      }
+    }
+  });
+});
+
+Deno.test("clients of 2026-07-28, whose header names the tool, call what is not listed", async () => {
+  await withTools(async (test) => {
+    const stateless = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {},
+    };
+    const { isError, structuredContent } = await test.rpc(
+      "tools/call",
+      {
+        name: "use_tool",
+        arguments: { name: "list_branches", arguments: {} },
+        _meta: stateless,
+      },
+      test.caller,
+      "2026-07-28",
+      { headers: { "mcp-method": "tools/call", "mcp-name": "use_tool" } },
+    ) as { isError: boolean; structuredContent: object };
+    assert.equal(isError, false);
+    assert.ok("branches" in structuredContent);
   });
 });
 

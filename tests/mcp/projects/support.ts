@@ -40,6 +40,7 @@ export interface ToolTest extends TestProject {
     revision?: string,
     asked?: AskedTools,
   ): Promise<unknown>;
+  /** Every tool that a caller may list. */
   tools(as?: string): Promise<readonly ListedTool[]>;
   /** `Authorization` of a new token: of an account, or for a project. */
   token(request: Partial<TokenRequest>): Promise<string>;
@@ -134,7 +135,7 @@ class Tools {
   }
 
   async #tools(as?: string): Promise<readonly ListedTool[]> {
-    const { tools } = await this.#rpc("tools/list", {}, as);
+    const { tools } = await this.#rpc("tools/list", {}, as, REVISION, { query: "?tools=all" });
     return tools;
   }
 
@@ -157,7 +158,9 @@ class Tools {
   async #check(name: string, data: unknown): Promise<void> {
     if (this.#validators.size === 0) {
       const ajv = new Ajv2020({ strict: false, validateFormats: false });
-      for (const { name, outputSchema } of await this.#tools(this.#operator)) {
+      const few = { query: "?tools=work" };
+      const work = await this.#rpc("tools/list", {}, this.#operator, REVISION, few);
+      for (const { name, outputSchema } of [...await this.#tools(this.#operator), ...work.tools]) {
         this.#validators.set(name, ajv.compile(outputSchema));
       }
     }

@@ -294,7 +294,7 @@ export async function* calls({ program, filled }: Place, next: Next): AsyncGener
   const state = { run: "x", ticket, message: "1", question: 1, review: reviews.pending, tip };
   const steps = new Map(TOOL_STEPS.map(({ tool, input }) => [tool, input(state)]));
   const post = async (method: string, params: unknown) => {
-    const answer = await fetch(mcp, {
+    const answer = await fetch(`${mcp}?tools=all`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
