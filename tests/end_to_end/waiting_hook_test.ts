@@ -34,7 +34,8 @@ class Client {
   readonly #ended: Promise<{ readonly code: number; readonly stderr: string }>;
 
   /** Starts it, and the hook at the end of a turn. */
-  constructor({ program, nick, token }: Scene, session: string) {
+  constructor(scene: Scene, session: string) {
+    const { program, nick, token } = scene;
     Deno.mkdirSync(homeOf(program), { recursive: true });
     // The shell stands for the client: it goes on while the hook runs, and its end is not the hook's.
     const script = 'exec 3<&0; "$@" <&3 3<&- & wait $!; echo "code $?" >&2';

@@ -94,7 +94,7 @@ export const readInbox = serverOperation({
     "message counts if the agent was registered with the channel or is in it, and if the " +
     "text contains its nick as a word, @all, its type (@worker, @workers), or @prefix*. " +
     "An envelope counts if its `to` lists one of these. With `unread`, a reader that waits again " +
-    "and again gets each entry once, whoever else reads for the agent. The newest messages are kept, also over " +
+    "and again gets each entry once, also if others read for the agent. The newest messages are kept, also over " +
     "restarts, as long as `irc.history` says.",
   input: byNick.extend({
     since: sinceSchema,
