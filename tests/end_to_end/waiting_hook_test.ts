@@ -120,7 +120,7 @@ async function isOne(scene: Scene): Promise<void> {
   // The session works: it reads its inbox by itself.
   const { program, nick, token } = scene;
   const event = { session_id: nick, hook_event_name: "PostToolUse" };
-  await runAtHome(program, ["hook", "claude"], {
+  await runAtHome(program, ["hook", "claude", "--timeout", "10000"], {
     environment: { MUSTER_AGENT: nick, MUSTER_TOKEN: token },
     stdin: JSON.stringify(event),
   });
