@@ -31,9 +31,9 @@ const SLUG = { name: "slug", description: "The project, if you reach several" };
 const MAX_SECTION = 12_000;
 
 const BEGIN_WORK =
-  "Finish what is yours first. Answer what waits for you in the inbox. Then claim one open ticket " +
-  "(claim_ticket), and say in the channel what you take on. Work in a checkout with git, or in a " +
-  "workspace (create_workspace).";
+  "Finish what is yours first. Answer what waits for you in the inbox. Then take one open ticket " +
+  "(start_work), and say in the channel what you take on. Work in a checkout with git, or with " +
+  "commit_files.";
 
 const PROMPTS: readonly PromptDefinition[] = [
   {
@@ -61,7 +61,7 @@ const PROMPTS: readonly PromptDefinition[] = [
       return [
         `You are "${name}" on muster. This is where things stand.`,
         ...parts.filter((part) => part !== ""),
-        has("claim_ticket") ? BEGIN_WORK : "You may read here, and change nothing.",
+        has("start_work") ? BEGIN_WORK : "You may read here, and change nothing.",
       ].join("\n\n");
     },
   },

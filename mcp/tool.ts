@@ -341,7 +341,9 @@ function once<Value>(make: () => Value): () => Value {
 function jsonSchemaOf(schema: z.ZodObject, io: "input" | "output"): ToolListing["inputSchema"] {
   const override = ({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }) =>
     shorten(jsonSchema, io);
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+  // The instructions tell once of it.
+  const { max_chars: _, ...fields } = schema.shape;
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(z.object(fields), {
     io,
     override,
     metadata: new Unnamed(),
@@ -366,6 +368,9 @@ const BOUNDS = [
 /** Greatest numbers from here on are only bounds. */
 const LARGE = 1000;
 
+/** Defaults that a model takes for granted. */
+const EMPTY: ReadonlySet<unknown> = new Set(['""', "[]", "0", "false"]);
+
 /** Removes what costs a model's attention and says nothing. */
 function shorten(schema: z.core.JSONSchema.BaseSchema, io: "input" | "output"): void {
   for (const bound of BOUNDS) delete schema[bound];
@@ -373,9 +378,8 @@ function shorten(schema: z.core.JSONSchema.BaseSchema, io: "input" | "output"): 
     delete schema.allOf;
   }
   if (schema.maximum !== undefined && schema.maximum >= LARGE) delete schema.maximum;
-  if (schema.default === "" || Array.isArray(schema.default) && schema.default.length === 0) {
-    delete schema.default;
-  }
+  if (schema.description === "") delete schema.description;
+  if (EMPTY.has(JSON.stringify(schema.default))) delete schema.default;
   // The keys of every object are texts.
   delete schema.propertyNames;
   delete schema.keepsEmpty;

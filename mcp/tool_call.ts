@@ -29,7 +29,7 @@ export interface ServerServices {
   };
   readonly space: Pick<FreeSpace, "require">;
   readonly inboxes: Pick<InboxDoor, "read" | "seen" | "reaches" | "acknowledge">;
-  readonly directMessages: Pick<DirectMessages, "send" | "fate">;
+  readonly directMessages: Pick<DirectMessages, "send" | "fate" | "placeOfAnswer">;
   readonly questions: Questions;
   readonly needs: Needs;
   /** Null if the configuration turns the bridge off. */

@@ -13,7 +13,7 @@ const DEFAULT = "work";
 export const SETS: ReadonlyMap<string, readonly string[]> = new Map([
   [DEFAULT, [
     ...["get_my_work", "list_tickets", "get_ticket", "create_ticket", "update_ticket"],
-    ...["claim_ticket", "create_workspace", "commit_files", "update_workspace", "submit_work"],
+    ...["start_work", "commit_files", "update_workspace", "submit_work"],
     ...["get_review", "land_review", "get_ci_status", "ask_human", "read_inbox", "send_direct"],
     ...["post", "search_code", "read_file"],
   ]],
@@ -33,9 +33,9 @@ export const SETS: ReadonlyMap<string, readonly string[]> = new Map([
     ...["get_ci_status", "report_ci_status"],
   ]],
   ["workspace", [
-    ...["list_claims", "release_ticket", "list_workspaces", "get_workspace", "create_workspace"],
-    ...["commit_files", "update_workspace", "merge_workspace", "abandon_workspace"],
-    ...["restore_workspace", "take_over_workspace"],
+    ...["list_claims", "claim_ticket", "release_ticket", "list_workspaces", "get_workspace"],
+    ...["create_workspace", "commit_files", "update_workspace", "merge_workspace"],
+    ...["abandon_workspace", "restore_workspace", "take_over_workspace"],
   ]],
   ["publish", ["create_tag", "create_release", "write_wiki_page"]],
 ]);

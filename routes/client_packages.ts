@@ -12,6 +12,7 @@ const ENDING = ".tar.gz";
 const CLIENTS = [...new Set(Object.keys(CLIENT_FILES).map((path) => path.split("/")[0]))];
 
 const getPackage = specialRoute("GET /clients/{archive}", {
+  operationId: "getClientPackage",
   summary: "A plugin or an extension for an agent's client; needs no credential",
   description: "Tools, hooks, a skill and commands. It contains no address and no token.",
   request: {

@@ -4,6 +4,7 @@ import type { Config } from "../services/operation/config/mod.ts";
 import { specialRoute } from "./special_route.ts";
 
 const getGuide = specialRoute("GET /llms.txt", {
+  operationId: "getGuide",
   summary: "What this server is and where to go on, for a model; needs no credential",
   responses: {
     200: { content: { "text/plain": { schema: z.string() } }, description: "Markdown" },

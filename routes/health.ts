@@ -19,11 +19,13 @@ const readinessSchema = z.object({
 }).openapi("Readiness");
 
 const getHealth = specialRoute("GET /healthz", {
+  operationId: "getHealth",
   summary: "Report whether the process runs; needs no token",
   responses: { 200: json(healthSchema, "It does") },
 });
 
 const getReadiness = specialRoute("GET /readyz", {
+  operationId: "getReadiness",
   summary: "Report whether every part is up; needs no token",
   responses: {
     200: json(readinessSchema, "Every part is up"),
@@ -42,6 +44,7 @@ export function healthRoutes(status: Status) {
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 const getMetrics = specialRoute("GET /v1/metrics", {
+  operationId: "getMetrics",
   summary: "Metrics for Prometheus",
   responses: {
     200: {

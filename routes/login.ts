@@ -70,6 +70,7 @@ const sessionSchema = loggedInSchema.extend({
 }).openapi("Session");
 
 const endSession = specialRoute("POST /logout", {
+  operationId: "logOut",
   summary: "End the session of the cookie, if there is one",
   responses: { 204: { description: "Nobody is logged in" }, ...errors(404, 503) },
 });
@@ -81,6 +82,7 @@ export function loginRoutes(options: LoginRoutesOptions) {
   const beginSession = specialRoute(
     "POST /login",
     {
+      operationId: "logIn",
       summary: "Log in as an admin, or as a person with an IRC account",
       request: {
         body: jsonRequest(loginSchema.meta({ id: "LoginRequest" }), {
@@ -106,6 +108,7 @@ export function loginRoutes(options: LoginRoutesOptions) {
   );
 
   const showSession = specialRoute("GET /session", {
+    operationId: "getSession",
     summary: "Show whose session it is",
     responses: { 200: json(sessionSchema, "The session"), ...errors(404) },
   }, authenticate(options, "cookie"));

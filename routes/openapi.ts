@@ -12,11 +12,13 @@ import { specialRoute } from "./special_route.ts";
 const encoder = new TextEncoder();
 
 const getDocument = specialRoute("GET /openapi.json", {
+  operationId: "getOpenApiDocument",
   summary: "This API as a document of OpenAPI 3.1; needs no credential",
   responses: { 200: json(z.object({ openapi: z.string() }), "The document") },
 });
 
 const getPage = specialRoute("GET /docs", {
+  operationId: "getDocumentation",
   summary: "The document as a page to read; needs no credential",
   responses: {
     200: { content: { "text/html": { schema: z.string() } }, description: "The page" },

@@ -12,7 +12,11 @@ type MethodOf<Name extends string> = Name extends `${infer Method} ${string}`
 type PathOf<Name extends string> = Name extends `${string} ${infer Path}` ? Path : never;
 
 /** What a table does not say of a route. */
-export type Description = Omit<RouteConfig, "method" | "path" | "security" | "middleware">;
+export interface Description
+  extends Omit<RouteConfig, "method" | "path" | "security" | "middleware" | "operationId"> {
+  /** Its name in clients that are generated, such as `createTicket`. */
+  readonly operationId: string;
+}
 
 /**
  * Creates a route of a table by its name, such as `GET /v1/agents`. It refuses query parameters that

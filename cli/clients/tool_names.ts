@@ -50,6 +50,7 @@ export const TOOL_NAMES: readonly string[] = [
   "update_ticket",
   "claim_ticket",
   "release_ticket",
+  "start_work",
   "submit_work",
   "get_timeline",
   "browse_code",

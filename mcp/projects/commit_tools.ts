@@ -54,7 +54,7 @@ const commitFiles = tool({
     "push from a checkout costs less.",
   does: commitToWorkspace,
   input: {
-    workspace: z.string().min(1).describe("Your workspace; create_workspace makes one"),
+    workspace: z.string().min(1).describe("Your workspace; start_work makes one"),
     message: z.string().min(1).max(TEXT_BOUNDS.comment).describe("What the commit does and why"),
     ...changeShape,
     edits: z.array(editSchema).max(1000).default([])
@@ -77,9 +77,9 @@ const commitFiles = tool({
     moved: z.array(z.string()).describe("Hunks that applied at another line than the patch says"),
   },
   advice: {
-    notFound: "list_workspaces shows your workspaces, and create_workspace makes one",
+    notFound: "list_workspaces shows your workspaces, and start_work makes one",
     conflict: "Read the files again at the new tip, and repeat the call",
-    forbidden: "create_workspace makes one of your own",
+    forbidden: "start_work makes one of your own",
   },
   async run({ workspace, message, changes, edits, patch, parent, generation }, project) {
     if (changes.length === 0 && edits.length === 0 && patch === undefined) {

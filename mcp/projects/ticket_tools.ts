@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { Invalid } from "../../services/kernel/errors.ts";
 import { TEXT_BOUNDS, WORK_FIELDS } from "../../services/engines/fossil/front/mod.ts";
+import { startTicket } from "../../services/work/workspaces/operations.ts";
+import { startedSchema, workspaceSchema } from "../../services/work/workspaces/schemas.ts";
 import * as tickets from "../../services/work/tickets/operations.ts";
 import {
   claimSchema,
@@ -17,9 +19,7 @@ export const uuidShape = {
 
 /** The claim under which an agent works. */
 export const generationShape = {
-  generation: z.int().min(1).optional().describe(
-    "Of your claim",
-  ),
+  generation: z.int().min(1).optional(),
 };
 
 /** Most tickets of the route's list of unclaimed ones. */
@@ -29,7 +29,7 @@ const listTickets = tool({
   name: "list_tickets",
   description:
     "Lists tickets, newest first. With unclaimed, lists those that you could claim now: " +
-    "this is how you find work. Then get_ticket and claim_ticket.",
+    "this is how you find work. Then start_work.",
   does: tickets.listTickets,
   input: {
     status: z.string().default("")
@@ -243,13 +243,82 @@ function shown<Claim extends Record<ClaimField, unknown>>(
   return { ticket, ticket_number, agent, status, workspace, generation, claimed_at, expires_at };
 }
 
+/** What a claim that fails tells a model to do. */
+const FREE_TICKETS = {
+  notFound: "list_tickets with unclaimed finds tickets to claim",
+  conflict: "Do not work on this ticket: list_tickets with unclaimed shows which are free",
+};
+
+/** Comments that come with a ticket on which work starts; get_ticket has the others. */
+const MAX_COMMENTS = 20;
+
+const startWork = tool({
+  name: "start_work",
+  description:
+    "Takes a free ticket, so that nobody else works on it, makes your workspace for it, " +
+    "and shows its text: all or nothing. Call it again to go on. Read files with the checkin " +
+    "workspace/NAME. Then commit_files and submit_work, or git switch workspace/NAME in a checkout.",
+  does: startTicket,
+  hints: { idempotentHint: true },
+  input: {
+    ...uuidShape,
+    workspace: z.string().max(200).optional().describe("Its name; ticket-NUMBER if absent"),
+    from: z.string().optional().describe("The branch to start from; the main one if absent"),
+    ...generationShape,
+  },
+  output: {
+    number: ticketRefSchema.shape.number,
+    title: ticketRefSchema.shape.title,
+    type: ticketRefSchema.shape.type,
+    priority: ticketRefSchema.shape.priority,
+    body: z.string(),
+    comments: z.array(z.object({ timestamp: z.string(), user: z.string(), comment: z.string() }))
+      .describe("The newest ones, oldest first"),
+    total_comments: z.int(),
+    workspace: workspaceSchema.shape.name,
+    base: workspaceSchema.shape.base,
+    commits_made: workspaceSchema.shape.commits_made,
+    generation: claimSchema.shape.generation,
+    expires_at: claimSchema.shape.expires_at,
+    others: startedSchema.shape.others,
+  },
+  advice: FREE_TICKETS,
+  async run({ uuid, ...request }, project) {
+    const { claim, workspace, others } = await project.invoke(startTicket, { uuid, ...request });
+    const ticket = await project.invoke(tickets.getTicket, { uuid: claim.ticket });
+    const { number, title, type, priority, body, comments } = ticket;
+    const shown = comments.slice(-MAX_COMMENTS);
+    const elsewhere = "get_ticket has all";
+    return {
+      data: {
+        number,
+        title,
+        type,
+        priority,
+        body,
+        total_comments: comments.length,
+        comments: shown.map(({ timestamp, user, comment }) => ({ timestamp, user, comment })),
+        workspace: workspace.name,
+        base: workspace.base,
+        commits_made: workspace.commits_made,
+        generation: claim.generation,
+        expires_at: claim.expires_at,
+        others,
+      },
+      cuts: [
+        { field: "comments", noun: "comments", first: comments.length - shown.length, elsewhere },
+        { field: "body", noun: "lines of the description", elsewhere },
+      ],
+    };
+  },
+});
+
 const claimTicket = tool({
   name: "claim_ticket",
   description:
-    "Takes a ticket, so that nobody else works on it, or renews your claim: a lease until " +
-    "expires_at that each of your changes renews. Then git push origin HEAD:refs/for/BRANCH " +
-    "-o ticket=ID from a checkout, or create_workspace with the ticket. If somebody was " +
-    "faster, the error names the next unclaimed tickets.",
+    "Takes a ticket without a workspace, or renews your claim: a lease until expires_at that each " +
+    "of your changes renews. Then git push origin HEAD:refs/for/BRANCH -o ticket=ID from a " +
+    "checkout. start_work makes a workspace too.",
   does: tickets.claimTicket,
   hints: { idempotentHint: true },
   input: {
@@ -257,10 +326,7 @@ const claimTicket = tool({
     workspace: z.string().max(200).optional().describe("The workspace in which you will work"),
   },
   output: { ...claimFields, message: z.string() },
-  advice: {
-    notFound: "list_tickets with unclaimed finds tickets to claim",
-    conflict: "Do not work on this ticket: list_tickets with unclaimed shows which are free",
-  },
+  advice: FREE_TICKETS,
   async run({ uuid, workspace }, project) {
     const claim = await project.invoke(tickets.claimTicket, { uuid, workspace });
     const message = "message" in claim ? claim.message : "The ticket is yours";
@@ -305,6 +371,7 @@ export const ticketTools: readonly Tool[] = [
   getTicket,
   createTicket,
   updateTicket,
+  startWork,
   claimTicket,
   submitWork,
 ];

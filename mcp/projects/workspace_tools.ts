@@ -66,7 +66,7 @@ const updateWorkspace = tool({
     conflict:
       "If the error lists conflicts, call again with changes: for each path the whole file " +
       "as it should be",
-    forbidden: "create_workspace makes one of your own",
+    forbidden: "start_work makes one of your own",
   },
   async run(input, project) {
     const made = await project.invoke(workspaces.updateWorkspace, input);

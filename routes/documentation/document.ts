@@ -92,7 +92,6 @@ export function operationsOf(document: OpenApiDocument): readonly PlacedOperatio
 /** Adds the properties of its group to an operation, so that no route repeats them. */
 function complete({ path, method, operation }: PlacedOperation): void {
   const isBelowVersion = path.startsWith("/v1/");
-  operation.operationId ??= operationId(method, path);
   operation.tags ??= [groupOf(path)];
   if (path.startsWith("/projects/{slug}/")) operation.parameters = withSlug(operation.parameters);
   for (const status of isBelowVersion ? BEFORE_EVERY_ENDPOINT : [500] as const) {
@@ -119,12 +118,6 @@ function addError(operation: Operation, status: keyof typeof DESCRIPTIONS): void
     description: DESCRIPTIONS[status],
     content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
   };
-}
-
-/** Names an operation after its method and path, such as `postAgentsNickRotate`. */
-function operationId(method: string, path: string): string {
-  const words = path.replace(/^\/v1\//, "/").split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
-  return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
 }
 
 /** The security schemes that an operation names. */

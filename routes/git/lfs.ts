@@ -76,6 +76,7 @@ function lfsJson(schema: z.ZodType) {
 }
 
 const postBatch = specialRoute("POST /projects/{repository}/info/lfs/objects/batch", {
+  operationId: "batchLfsObjects",
   summary: "Where `git lfs` gets and puts the content of objects",
   request: {
     params: z.object({ repository: repositoryParam }),
@@ -102,6 +103,7 @@ function requireOid(text: string): string {
 }
 
 const getObject = specialRoute("GET /projects/{repository}/info/lfs/objects/{oid}", {
+  operationId: "getLfsObject",
   summary: "The content of a Git LFS object",
   description: "Supports `Range`, `If-Range` and `If-None-Match`.",
   request: { params: objectParams },
@@ -109,6 +111,7 @@ const getObject = specialRoute("GET /projects/{repository}/info/lfs/objects/{oid
 });
 
 const putObject = specialRoute("PUT /projects/{repository}/info/lfs/objects/{oid}", {
+  operationId: "putLfsObject",
   summary: "Upload the content of a Git LFS object",
   request: {
     params: objectParams,
@@ -128,6 +131,7 @@ const putObject = specialRoute("PUT /projects/{repository}/info/lfs/objects/{oid
 });
 
 const postVerify = specialRoute("POST /projects/{repository}/info/lfs/verify", {
+  operationId: "verifyLfsObject",
   summary: "Check that the content of a Git LFS object is stored",
   request: {
     params: z.object({ repository: repositoryParam }),

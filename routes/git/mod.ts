@@ -60,6 +60,7 @@ const answered = (answer: () => Promise<Response>) => answeredIn(TEXT, answer);
 const refusals = (...statuses: Parameters<typeof errors>) => refusalsIn(TEXT, ...statuses);
 
 const getRefs = specialRoute("GET /projects/{repository}/info/refs", {
+  operationId: "listGitRefs",
   summary: "What `git clone`, `fetch` and `push` ask first",
   description: "The URL to give to `git` is `/projects/{slug}.git`. The header `Git-Protocol` " +
     "chooses the version: 2, or 0 for old clients.",
@@ -79,6 +80,7 @@ const getRefs = specialRoute("GET /projects/{repository}/info/refs", {
 });
 
 const postFetch = specialRoute("POST /projects/{repository}/git-upload-pack", {
+  operationId: "fetchGit",
   summary: "Send objects to `git clone` and `git fetch`",
   request: {
     params,
@@ -94,6 +96,7 @@ const postFetch = specialRoute("POST /projects/{repository}/git-upload-pack", {
 });
 
 const postPush = specialRoute("POST /projects/{repository}/git-receive-pack", {
+  operationId: "pushGit",
   summary: "Receive what `git push` sends",
   request: {
     params,

@@ -16,6 +16,7 @@ const TYPES: Readonly<Record<ArchiveFormat, string>> = {
 const binary = z.any().openapi({ type: "string", format: "binary" });
 
 const getArchive = specialRoute("GET /api/archive/{archive}", {
+  operationId: "getArchive",
   summary: "The files of a check-in as an archive",
   description: "The same check-in always gives the same bytes.",
   request: {

@@ -16,6 +16,7 @@ const assetParams = z.object({ tag: z.string(), file: assetNameSchema });
 const binary = z.any().openapi({ type: "string", format: "binary" });
 
 const getAsset = specialRoute("GET /api/releases/{tag}/assets/{file}", {
+  operationId: "getReleaseAsset",
   summary: "The bytes of a release's file",
   description:
     "Supports `Range`, `If-Range`, and `If-None-Match` with the entity tag, which is the file's hash.",
@@ -24,6 +25,7 @@ const getAsset = specialRoute("GET /api/releases/{tag}/assets/{file}", {
 });
 
 const putAsset = specialRoute("PUT /api/releases/{tag}/assets/{file}", {
+  operationId: "putReleaseAsset",
   summary: "Upload a file of a release; replaces one with the same name",
   description:
     "The body is the file: at most `limits.upload_bytes`, and at most 256 MiB. To be able " +

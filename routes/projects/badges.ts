@@ -8,6 +8,7 @@ import { projectErrors } from "./route.ts";
 import { specialRoute } from "../special_route.ts";
 
 const getBadge = specialRoute("GET /api/status/{checkin}/badge.svg", {
+  operationId: "getBadge",
   summary: "The state of a check-in as a badge: passing, failing, pending or unknown",
   request: {
     params: z.object({

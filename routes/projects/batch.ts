@@ -30,6 +30,7 @@ const itemSchema = z.object({
 const answerSchema = z.object({ responses: z.array(itemSchema) }).openapi("BatchAnswer");
 
 const batch = specialRoute("POST /api/batch", {
+  operationId: "runBatch",
   summary: "Up to 25 reads in one request",
   description:
     "Each item is a GET request to this API, with the rights of the caller; its query may be " +

@@ -15,6 +15,7 @@ const MAX_NAMES = 50;
 const NAME_PATTERN = "[a-z][a-z_]{0,63}";
 
 const streamEvents = specialRoute("GET /api/events", {
+  operationId: "streamProjectEvents",
   summary: "A stream of the project's events",
   description: "Server-Sent Events, pushed as they happen, whichever program caused them: " +
     "`checkin`, `claim`, `workspace`, `ticket`, `review`, `status`, `wiki`, `release`, `landing`, " +

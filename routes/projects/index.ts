@@ -9,6 +9,7 @@ import { PROJECT_ROUTES } from "./table.ts";
 import { specialRoute } from "../special_route.ts";
 
 const getIndex = specialRoute("GET /api", {
+  operationId: "getRepositoryIndex",
   summary: "List the endpoints of this API, for programs",
   responses: {
     200: json(

@@ -13,6 +13,7 @@ import { answerFile } from "./file_answers.ts";
 import { projectErrors } from "./route.ts";
 
 const getObject = specialRoute("GET /api/lfs/{oid}", {
+  operationId: "getLfsContent",
   summary: "The content that a pointer of Git LFS stands for",
   description: "Supports `Range`, `If-Range` and `If-None-Match`.",
   request: {

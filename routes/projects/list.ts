@@ -28,7 +28,7 @@ export function projectListRoutes(
     "The projects, by slug",
   );
   const listProjects = specialRoute("GET /projects", {
-    operationId: "getReachableProjects",
+    operationId: "listReachableProjects",
     summary: "The projects that you may see, and your rights in each",
     description:
       "Takes any credential. Without one, it shows the public projects. Browsers, which " +

@@ -74,6 +74,7 @@ export const OPERATION_ROUTES = {
   "POST /api/tickets/{uuid}/claim": ["operations", "write"],
   "POST /api/tickets/{uuid}/comments": ["operations", "write"],
   "POST /api/tickets/{uuid}/release": ["operations", "write"],
+  "POST /api/tickets/{uuid}/start": ["operations", "write"],
   "DELETE /api/tickets/{uuid}/strikes": ["operations", "write", "no passphrase"],
   "POST /api/tickets/{uuid}/submit": ["operations", "write"],
   "GET /api/timeline": ["operations", "read"],

@@ -42,6 +42,7 @@ export function searchEverywhereRoutes(
 ) {
   const { content, description } = json(findingSchema, "What was found, by project");
   const searchEverywhere = specialRoute("GET /search", {
+    operationId: "searchEverywhere",
     summary: "Full text search in all projects that you may read",
     description:
       "Takes any credential. Without one, it searches the public projects. The words are those " +

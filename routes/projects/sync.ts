@@ -25,6 +25,7 @@ const projectSchema = z.object({
 }).openapi("RepositoryPage");
 
 const getPage = specialRoute("GET ", {
+  operationId: "getRepositoryPage",
   summary: "The command that clones the project; browsers are led to its page",
   responses: {
     200: {
@@ -40,6 +41,7 @@ const getPage = specialRoute("GET ", {
 });
 
 const postMessage = tableRoute("POST ", {
+  operationId: "syncRepository",
   summary: "Exchange a message of `fossil clone`, `pull`, `push` or `sync`",
   description: "The URL to give to the `fossil` program. The credential is in the message, or in " +
     "the header. Errors of the exchange are in the answer, with status 200.",

@@ -51,6 +51,7 @@ const tus = createMiddleware<AppEnv>(async (context, next) => {
 });
 
 const createUpload = specialRoute("POST /api/releases/{tag}/assets", {
+  operationId: "beginUpload",
   summary: "Begin a resumable upload of a release's file",
   description: "For clients of tus 1.0, such as tus-js-client and tusc. `Upload-Metadata` " +
     "has `filename` and, optionally, `filetype` in Base64. The body may be the first part.",
@@ -73,6 +74,7 @@ const createUpload = specialRoute("POST /api/releases/{tag}/assets", {
 }, tus);
 
 const getUpload = specialRoute("GET /api/uploads/{id}", {
+  operationId: "getUpload",
   summary: "The state of an upload",
   description:
     "A client sends HEAD before it continues an upload: this ends the request that still " +
@@ -86,6 +88,7 @@ const getUpload = specialRoute("GET /api/uploads/{id}", {
 }, tus);
 
 const appendPart = specialRoute("PATCH /api/uploads/{id}", {
+  operationId: "continueUpload",
   summary: "Continue an upload",
   description:
     `The body is the bytes from \`Upload-Offset\` on, as \`${PART}\`. With the last byte, the ` +
@@ -104,6 +107,7 @@ const appendPart = specialRoute("PATCH /api/uploads/{id}", {
 }, tus);
 
 const deleteUpload = specialRoute("DELETE /api/uploads/{id}", {
+  operationId: "cancelUpload",
   summary: "Cancel an upload, and remove its bytes",
   request: { params },
   responses: { 204: { description: "Removed" }, ...otherVersion, ...projectErrors(409) },

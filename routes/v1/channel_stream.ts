@@ -23,6 +23,7 @@ const channelParams = z.object({
 });
 
 const streamMessages = specialRoute("GET /v1/channels/{channel}/stream", {
+  operationId: "streamChannel",
   summary: "Stream new messages of a channel as server-sent events",
   request: {
     params: channelParams,

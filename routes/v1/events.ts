@@ -67,6 +67,7 @@ const query = z.object({
 });
 
 const listEvents = specialRoute("GET /v1/events", {
+  operationId: "listEvents",
   summary: "The event log: every change, its actor and its cause",
   description:
     "With `Accept: text/event-stream`, the answer is a stream that continues with each " +

@@ -30,6 +30,7 @@ function noTurn(): TooMany {
 /** `/webhooks/…`: its callers prove themselves by a signature. */
 export function heraldWebhookRoutes(desk: HeraldDesk | null, limits: BodyLimits) {
   const receive = specialRoute("POST /webhooks/{name}", {
+    operationId: "receiveWebhook",
     summary: "Receive a webhook of GitHub, Forgejo, Gitea, GitLab or Standard Webhooks",
     request: { params: z.object({ name: z.string() }) },
     responses: {

@@ -38,6 +38,7 @@ const listSchema = z.object({
 }).openapi("AnthropicModelList");
 
 const create = specialRoute("POST /v1/llm/anthropic/v1/messages", {
+  operationId: "createMessage",
   summary: "Have a model answer, for clients of Anthropic's Messages API",
   description: "The token may also be in the header `x-api-key`.",
   request: {
@@ -57,6 +58,7 @@ const create = specialRoute("POST /v1/llm/anthropic/v1/messages", {
 });
 
 const count = specialRoute("POST /v1/llm/anthropic/v1/messages/count_tokens", {
+  operationId: "countMessageTokens",
   summary: "Count the tokens of a request, for clients of Anthropic's Messages API",
   description: "Where the backend is not of Anthropic's kind, it is an estimate.",
   request: { headers: clientHeaders, body: jsonRequest(countRequestSchema, EXAMPLE) },
@@ -67,6 +69,7 @@ const count = specialRoute("POST /v1/llm/anthropic/v1/messages/count_tokens", {
 });
 
 const listModels = specialRoute("GET /v1/llm/anthropic/v1/models", {
+  operationId: "listAnthropicModels",
   summary: "List the models of all backends, for clients of Anthropic's API",
   responses: {
     200: json(listSchema, "Each by the shortest name that a request may give it, all on one page"),
@@ -75,6 +78,7 @@ const listModels = specialRoute("GET /v1/llm/anthropic/v1/models", {
 });
 
 const getModel = specialRoute("GET /v1/llm/anthropic/v1/models/{model}", {
+  operationId: "getAnthropicModel",
   summary: "One of these models, for clients of Anthropic's API",
   request: {
     params: z.object({

@@ -10,6 +10,7 @@ const completionSchema = z.looseObject({}).openapi("ChatCompletion", {
 });
 
 const complete = specialRoute("POST /v1/llm/complete", {
+  operationId: "completeChat",
   summary: "Complete a chat with a model",
   request: {
     headers: ticketHeaders,

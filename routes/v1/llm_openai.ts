@@ -21,6 +21,7 @@ const listSchema = z.object({ object: z.literal("list"), data: z.array(modelSche
   .openapi("OpenAiModelList");
 
 const complete = specialRoute("POST /v1/llm/openai/chat/completions", {
+  operationId: "createChatCompletion",
   summary: "Complete a chat with a model, for clients of OpenAI's API",
   request: {
     headers: ticketHeaders,
@@ -42,6 +43,7 @@ const complete = specialRoute("POST /v1/llm/openai/chat/completions", {
 });
 
 const respond = specialRoute("POST /v1/llm/openai/responses", {
+  operationId: "createResponse",
   summary: "Have a model answer, for clients of OpenAI's Responses API",
   request: {
     headers: ticketHeaders,
@@ -60,6 +62,7 @@ const respond = specialRoute("POST /v1/llm/openai/responses", {
 });
 
 const embed = specialRoute("POST /v1/llm/openai/embeddings", {
+  operationId: "createEmbeddings",
   summary: "Have a model make embeddings, for clients of OpenAI's API",
   request: {
     headers: ticketHeaders,
@@ -75,6 +78,7 @@ const embed = specialRoute("POST /v1/llm/openai/embeddings", {
 });
 
 const listModels = specialRoute("GET /v1/llm/openai/models", {
+  operationId: "listOpenAiModels",
   summary: "List the models of all backends, for clients of OpenAI's API",
   responses: {
     200: json(listSchema, "Each as `backend/model`"),
@@ -83,6 +87,7 @@ const listModels = specialRoute("GET /v1/llm/openai/models", {
 });
 
 const getModel = specialRoute("GET /v1/llm/openai/models/{model}", {
+  operationId: "getOpenAiModel",
   summary: "One of these models",
   request: {
     params: z.object({

@@ -15,6 +15,7 @@ const exportedSchema = z.object({
 const ONCE = "Nothing else is kept. A call counts once, however often it is sent.";
 
 const logs = specialRoute("POST /v1/llm/otlp/v1/logs", {
+  operationId: "reportModelLogs",
   summary: "Report calls of models that did not go through the gateway: OTLP's logs, in JSON",
   description: "The events of Claude Code, Codex, Gemini CLI and Qwen Code that tell what a call " +
     `took. ${ONCE}`,
@@ -29,6 +30,7 @@ const logs = specialRoute("POST /v1/llm/otlp/v1/logs", {
 });
 
 const spans = specialRoute("POST /v1/llm/otlp/v1/traces", {
+  operationId: "reportModelSpans",
   summary: "Report calls of models that did not go through the gateway: OTLP's spans, in JSON",
   description: "The spans that follow the conventions for generative AI, except for those of " +
     `clients whose logs tell the same. ${ONCE}`,
@@ -43,6 +45,7 @@ const spans = specialRoute("POST /v1/llm/otlp/v1/traces", {
 });
 
 const metrics = specialRoute("POST /v1/llm/otlp/v1/metrics", {
+  operationId: "reportModelMetrics",
   summary: "Takes OTLP's metrics and reads nothing in them, for clients that cannot leave them out",
   request: { body: jsonRequest(z.looseObject({}), { resourceMetrics: [] }) },
   responses: { 200: json(z.object({}), "Nothing is kept"), ...errors(400, 413, 429, 503) },

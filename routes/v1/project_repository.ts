@@ -50,6 +50,7 @@ const importLineSchema = z.union([
 const binary = z.any().openapi({ type: "string", format: "binary" });
 
 const exportRepository = specialRoute("GET /v1/projects/{slug}/repository", {
+  operationId: "exportRepository",
   summary: "Download a project's repository",
   request: {
     params,
@@ -71,6 +72,7 @@ const exportRepository = specialRoute("GET /v1/projects/{slug}/repository", {
 });
 
 const importRepository = specialRoute("PUT /v1/projects/{slug}/repository", {
+  operationId: "importRepository",
   summary: "Fill a project's repository",
   description: "The body is a Fossil repository file or a stream of git fast-export, of any " +
     "length. Its artifacts are read, verified and copied.",
@@ -92,6 +94,7 @@ const importRepository = specialRoute("PUT /v1/projects/{slug}/repository", {
 });
 
 const restoreRepository = specialRoute("PUT /v1/projects/{slug}/restore", {
+  operationId: "restoreRepository",
   summary: "Restore a project from a backup of its repository, if its node does not run",
   description: "The body is a repository file of Fossil, of any length, such as an export. Every " +
     "artifact is verified. The project is on the named node then.",

@@ -230,6 +230,7 @@ async function walkTickets(project: ProjectWalk): Promise<void> {
     body: other,
     status: 200,
   });
+  await project.step("POST /tickets/{uuid}/start", { path, body: other, status: 200 });
   const work = { summary: "Empty lines are skipped", workspace: "crash", ...other };
   await project.step("POST /tickets/{uuid}/submit", { path, body: work, status: 200 });
 }

@@ -39,6 +39,8 @@ const workspace = (suffix: string) => ({ run }: ToolState) => ({
   name: `work-${suffix}-${run}`,
 });
 
+const ofTicket = ({ ticket }: ToolState) => ({ slug, uuid: ticket });
+
 const WRITTEN: readonly ToolStep[] = [
   step("get_status", () => ({})),
   step("list_channels", () => ({})),
@@ -74,6 +76,7 @@ const WRITTEN: readonly ToolStep[] = [
   step("get_ticket", ({ ticket }) => ({ slug, uuid: ticket })),
   step("update_ticket", ({ ticket }) => ({ slug, uuid: ticket, comment: "I look into it" })),
   step("claim_ticket", ({ ticket }) => ({ slug, uuid: ticket })),
+  step("start_work", (state) => ({ ...ofTicket(state), workspace: `start-${state.run}` })),
   step("create_workspace", (state) => ({ ...workspace("a")(state), ticket: state.ticket })),
   step("commit_files", (state) => ({
     slug,

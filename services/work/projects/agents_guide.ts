@@ -41,8 +41,8 @@ Several agents and people work on this repository at once, on the server muster,
    says what changes and why. Without Git, \`muster pull ${slug}\` makes a folder.
 4. Push for a review: \`git push origin HEAD:refs/for/BRANCH -o ticket=ID\`, or \`muster push\`. This
    makes a workspace, a branch of your own; the next push is the next round. Never push to the main
-   branch. For a change of a few files, \`create_workspace\`, \`commit_files\` and \`submit_work\` need
-   no checkout.
+   branch. For a change of a few files, \`start_work\`, \`commit_files\` and \`submit_work\` need no
+   checkout.
 5. Before you push, fetch and merge the main branch, and look whether your changes overlap with
    other workspaces.
 6. Nobody approves their own work.

@@ -135,6 +135,8 @@ export interface ClaimEnd {
   };
   /** Whether to undo the transaction if the claim has ended meanwhile. */
   readonly mustChange?: boolean;
+  /** Whether no work began, so that the end is no strike. */
+  readonly isUndone?: boolean;
 }
 
 /**
@@ -233,7 +235,7 @@ export class ClaimStatements {
   /** The same without an event, for a removed project. */
   endWithoutEvent(
     claim: Claim,
-    { outcome, now, submission, mustChange = false }: ClaimEnd,
+    { outcome, now, submission, mustChange = false, isUndone = false }: ClaimEnd,
   ): readonly Statement[] {
     const { tables } = this.#database;
     const update = tables.updateTable("claims").set({
@@ -246,7 +248,9 @@ export class ClaimStatements {
       }),
     }).where("id", "=", claim.id)
       .where("ended_at", claim.endedAt === null ? "is" : "is not", null);
-    const strikes = this.#strikesAfter(claim, outcome);
+    const strikes = isUndone
+      ? this.#book.strikes(claim.projectId, claim.ticket)
+      : this.#strikesAfter(claim, outcome);
     return [
       statement(update, { mustChange, committed: () => this.#book.remove(claim) }),
       this.strikes(claim.projectId, claim.ticket, strikes),

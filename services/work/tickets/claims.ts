@@ -321,12 +321,16 @@ export class Claims {
    * Ends a claim before its work is done.
    *
    * @param isAdmin whether the actor may end other holders' claims
+   * @param isUndone whether no work began, so that the end is no strike
    * @throws NotFound if nobody holds the ticket; Forbidden, Conflict
    */
   release(
     project: Project,
     ticket: string,
-    { caller, actor, generation, isAdmin }: ClaimRequest & { readonly isAdmin: boolean },
+    { caller, actor, generation, isAdmin, isUndone = false }: ClaimRequest & {
+      readonly isAdmin: boolean;
+      readonly isUndone?: boolean;
+    },
   ): Promise<Claim> {
     return this.#options.repositories.exclusively(project, caller, async () => {
       const claim = this.active(project, ticket);
@@ -341,6 +345,7 @@ export class Claims {
         now: this.#options.scheduler.now(),
         origin: originOf(caller),
         mustChange: true,
+        isUndone,
         ...(isOwn ? {} : { by: actor.name }),
       };
       await this.#options.database.commit(this.statements.end(project, claim, end));

@@ -112,8 +112,8 @@ export const submissionSchema = z.object({
   }).default([]).describe("Accounts that are asked for a verdict on the workspace's review"),
 });
 
-/** The generation of a claim, in words for a model. */
-export const OF_GENERATION = "Of your claim";
+/** What a tool says of the generation of a claim: nothing, since all tools have the same. */
+export const OF_GENERATION = "";
 
 /** The field for the generation of a claim. */
 export const generationField = z.int().min(1).max(2 ** 31 - 1).optional().meta({

@@ -8,8 +8,8 @@ import { accountKeyOf, actorOf, type Project } from "../projects/mod.ts";
 import { Created, operation, type OperationCall } from "../projects/operation.ts";
 import { pageOf, pageParameters, rangeOf } from "../projects/schemas.ts";
 import { wholeNumber } from "../../kernel/validation/schemas.ts";
-import type { Tickets } from "../tickets/mod.ts";
-import { OF_GENERATION } from "../tickets/schemas.ts";
+import { type Claims, type Tickets, viewOfClaim } from "../tickets/mod.ts";
+import { claimRefusalSchema, OF_GENERATION, ticketIdSchema } from "../tickets/schemas.ts";
 import type { Overlap } from "./overlaps.ts";
 import {
   branchOf,
@@ -28,6 +28,8 @@ import {
   mergeSchema,
   overlapsSchema,
   type RequestedChange,
+  startedSchema,
+  startSchema,
   stateSchema,
   statusFilter,
   updateSchema,
@@ -36,6 +38,7 @@ import {
   workspaceListSchema,
   workspaceSchema,
 } from "./schemas.ts";
+import { startWork } from "./starting.ts";
 import type { Workspaces } from "./workspaces.ts";
 
 /** What the operations on workspaces call. */
@@ -43,6 +46,7 @@ interface WorkspaceServices {
   readonly hosting: {
     readonly workspaces: Workspaces;
     readonly tickets: Pick<Tickets, "resolve">;
+    readonly claims: Pick<Claims, "claim" | "release">;
   };
   readonly accounts: Pick<AccountDirectory, "find">;
 }
@@ -146,6 +150,38 @@ export const createWorkspace = operation({
   return new Created(
     viewOf(await services.hosting.workspaces.create(call.project, workspace, work)),
   );
+});
+
+export const startTicket = operation({
+  http: "POST /api/tickets/{uuid}/start",
+  needs: "write",
+  summary: "Claim a ticket and make a workspace for it, or go on with those that you have",
+  description: "Both or neither: if the workspace cannot be made, the ticket is not claimed.",
+  input: startSchema.extend({ uuid: ticketIdSchema }),
+  bodyName: "WorkStart",
+  example: {},
+  hasOptionalBody: true,
+  created: { schema: startedSchema, description: "The claim or the workspace is new" },
+  ok: { schema: startedSchema, description: "You had both; the lease is renewed" },
+  refusals: [{ error: TooMany }, {
+    error: Conflict,
+    schema: claimRefusalSchema,
+    description: "Refused because of the ticket's claim or the state of the project",
+  }],
+}, async (services: WorkspaceServices, { uuid, workspace: name, from, ...by }, call) => {
+  const { hosting } = services;
+  const ticket = await hosting.tickets.resolve(call.project, uuid, {
+    absence: "Ticket not found in repository",
+  });
+  const { caller, actor, generation } = workOf(services, call, by);
+  const request = { caller, actor, generation, name, from };
+  const { claim, opened, others, isNew } = await startWork(hosting, call.project, ticket, request);
+  const view = {
+    claim: viewOfClaim(claim),
+    workspace: viewOf(opened),
+    others: others.map(({ workspace: { name, owner } }) => ({ name, agent_id: owner.name })),
+  };
+  return isNew ? new Created(view) : view;
 });
 
 async function ticketOf(

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MAX_PATH, TEXT_BOUNDS } from "../../engines/fossil/front/mod.ts";
 import { pageFields, timestampSchema } from "../projects/schemas.ts";
-import { generationField } from "../tickets/schemas.ts";
+import { claimSchema, generationField } from "../tickets/schemas.ts";
 import { lineSchema, longTextSchema } from "../../kernel/validation/schemas.ts";
 
 /** Most changes of one commit. */
@@ -121,6 +121,24 @@ export const creationSchema = z.object({
   }),
   ...workFields,
 });
+
+/** The body of a request that begins the work on a ticket. */
+export const startSchema = z.object({
+  workspace: z.string().min(1).max(200).optional().meta({
+    description: "The name of the workspace; by default yours for the ticket, or `ticket-NUMBER`",
+  }),
+  from: creationSchema.shape.from,
+  ...workFields,
+});
+
+/** What somebody works on, and in which workspace. */
+export const startedSchema = z.object({
+  claim: claimSchema,
+  workspace: workspaceSchema,
+  others: z.array(workspaceSchema.pick({ name: true, agent_id: true })).meta({
+    description: "Other active workspaces for the ticket, newest first",
+  }),
+}).meta({ id: "StartedWork" });
 
 const path = z.string().min(1).max(MAX_PATH);
 

@@ -33,7 +33,7 @@ Deno.test("the prompt for a shift tells each caller what it may do", async () =>
       const { messages: [message] } = await test.rpc("prompts/get", params, as) as Prompt;
       return message?.content.text ?? "";
     };
-    assert.match(await ask(test.caller), /## Your inbox\n\n[^]*Then claim one open ticket/);
+    assert.match(await ask(test.caller), /## Your inbox\n\n[^]*Then take one open ticket/);
     const reader = await ask(await test.token({ owner: "caller", scopes: ["read"] }));
     assert.match(reader, /## Your inbox[^]*\n\nYou may read here, and change nothing\.$/);
     assert.doesNotMatch(await ask(test.operator), /Your inbox|required/);
@@ -72,7 +72,7 @@ Deno.test("errors of the tools for code and workspaces name the tool that helps"
     const others = { workspace: "w", message: "Mine", changes: [{ path: "b", content: "b" }] };
     assert.match(
       await test.fail("commit_files", others, test.other),
-      /belongs to .*create_workspace makes one of your own/,
+      /belongs to .*start_work makes one of your own/,
     );
     const branch = { checkin: "workspace/w", context: "tests", state: "success" };
     assert.match(await test.fail("report_ci_status", branch), /get_workspace shows the tip/);

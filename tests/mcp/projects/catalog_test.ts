@@ -34,7 +34,7 @@ const COORDINATION = [
 ];
 
 const WRITING =
-  /^(?:abandon|approve|claim|close|comment|commit|create|land|merge|release|report|request|restore|submit|take|update|write)_/;
+  /^(?:abandon|approve|claim|close|comment|commit|create|land|merge|release|report|request|restore|start|submit|take|update|write)_/;
 
 /** Tools of the coordination service that change something. */
 const SPEAKING = [
@@ -143,7 +143,7 @@ Deno.test("an agent lists the tools of daily work, and all others everything, un
     };
     const own = await namesFor(test.caller);
     assert.deepEqual(own, await namesFor(test.caller, "?tools=work"));
-    assert.ok(own.length <= 20 && own.includes("claim_ticket") && own.includes("use_tool"));
+    assert.ok(own.length <= 19 && own.includes("start_work") && own.includes("use_tool"));
     assert.ok(!own.includes("get_history"));
     const every = await namesFor(test.operator);
     assert.deepEqual(every, await namesFor(test.operator, "?tools=all"));

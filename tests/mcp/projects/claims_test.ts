@@ -194,3 +194,90 @@ Deno.test("get_my_work shows what is the caller's in all projects, or in one", a
     assert.deepEqual([own.claims, named(own, "unclaimed")], [[], ["second"]]);
   });
 });
+
+Deno.test("start_work claims, makes the workspace and shows the ticket, and goes on the second time", async () => {
+  await withTools(async (test) => {
+    const { data: { uuid, number } } = await test.use("create_ticket", {
+      title: "Crash",
+      body: "On an empty line",
+    });
+    await test.use("update_ticket", { uuid, comment: "On Windows too" });
+    const { data } = await test.use("start_work", { uuid });
+    assert.deepEqual(
+      [data.workspace, data.title, data.body, data.generation, data.total_comments],
+      [`ticket-${number}`, "Crash", "On an empty line", 1, 1],
+    );
+    assert.match(data.comments[0].comment, /On Windows too/);
+    const { claims } = await test.answer("GET /api/claims");
+    assert.deepEqual(claims.map(({ workspace }: { workspace: string }) => workspace), [
+      `ticket-${number}`,
+    ]);
+    const changes = [{ path: "a.txt", content: "a\n" }];
+    await test.use("commit_files", { workspace: data.workspace, message: "Add a", changes });
+    const again = (await test.use("start_work", { uuid: `#${number}` })).data;
+    assert.deepEqual(
+      [again.workspace, again.generation, again.commits_made],
+      [data.workspace, 1, 1],
+    );
+    const many = await Promise.all([1, 2, 3].map(() => test.use("start_work", { uuid })));
+    assert.deepEqual(new Set(many.map((one) => one.data.workspace)), new Set([data.workspace]));
+  });
+});
+
+Deno.test("start_work at once, by one agent, makes one workspace", async () => {
+  await withTools(async (test) => {
+    const { data: { uuid } } = await test.use("create_ticket", { title: "One" });
+    const all = await Promise.all([1, 2, 3, 4].map(() => test.use("start_work", { uuid })));
+    assert.equal(new Set(all.map(({ data }) => data.workspace)).size, 1);
+    const { total } = await test.answer("GET /api/workspaces?status=active");
+    assert.equal(total, 1);
+  });
+});
+
+Deno.test("start_work refuses what claim_ticket refuses, in the same words", async () => {
+  await withTools(async (test) => {
+    const make = async (title: string, more: object = {}) =>
+      (await test.use("create_ticket", { title, ...more })).data.uuid;
+    const first = await make("One");
+    const waits = await make("Two", { blocked_by: [first] });
+    await test.use("claim_ticket", { uuid: first }, test.other);
+    for (const uuid of [first, waits, "ffff"]) {
+      const said = await test.fail("start_work", { uuid });
+      assert.equal(said, await test.fail("claim_ticket", { uuid }));
+      assert.match(said, /already claimed|waits|blocked|not found/i);
+    }
+  });
+});
+
+Deno.test("start_work leaves no claim, and no strike, if it makes no workspace", async () => {
+  await withTools(async (test) => {
+    const { data: { uuid } } = await test.use("create_ticket", { title: "One" });
+    await test.use("create_workspace", { name: "used" }, test.other);
+    const faults = [
+      [{ workspace: "used" }, /'used' already exists/],
+      [{ workspace: "no name" }, /Invalid workspace name/],
+      [{ from: "no-such-branch" }, /no-such-branch/],
+    ] as const;
+    for (const [input, error] of faults) {
+      assert.match(await test.fail("start_work", { uuid, ...input }), error);
+      const ticket = await test.answer(`GET /api/tickets/${uuid}`);
+      assert.deepEqual([ticket.claim, ticket.strikes], [null, 0]);
+    }
+    await test.use("claim_ticket", { uuid });
+    assert.match(await test.fail("start_work", { uuid, workspace: "used" }), /already exists/);
+    assert.notEqual((await test.answer(`GET /api/tickets/${uuid}`)).claim, null);
+  });
+});
+
+Deno.test("start_work names the workspaces that others left for the ticket", async () => {
+  await withTools(async (test) => {
+    const { data: { uuid, number } } = await test.use("create_ticket", { title: "One" });
+    await test.use("start_work", { uuid }, test.other);
+    await test.use("release_ticket", { uuid }, test.other);
+    const { data } = await test.use("start_work", { uuid });
+    assert.deepEqual(
+      [data.workspace, data.others],
+      [`ticket-${number}-2`, [{ name: `ticket-${number}`, agent_id: "other" }]],
+    );
+  });
+});
