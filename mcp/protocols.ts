@@ -27,7 +27,10 @@ import { USE_TOOL } from "./unlisted_calls.ts";
 export interface McpServices extends ServerServices {
   readonly config: Config;
   readonly log: Log;
-  readonly metrics: Pick<Metrics, "requestAnswered" | "toolCalled">;
+  readonly metrics: Pick<
+    Metrics,
+    "requestAnswered" | "toolCalled" | "streamOpened" | "streamClosed"
+  >;
   readonly identity: Pick<Identity, "authenticate" | "enterSession" | "endings" | "onEnded">;
   /** Absent: an agent has no sessions. */
   readonly agentSessions?: Pick<AgentSessions, "end">;
@@ -162,8 +165,9 @@ export class Protocols {
     tools: readonly Tool[],
     more: Partial<Pick<ResultServices, "resources" | "metrics">> = {},
   ): Protocol {
-    const { scheduler = systemScheduler } = this.#services;
+    const { scheduler = systemScheduler, all, metrics } = this.#services;
     const results = new Results(tools, { ...this.#services, waits: this.#waits, ...more });
-    return new Protocol(results, scheduler);
+    if (all === undefined) return new Protocol(results, scheduler);
+    return new Protocol(results, scheduler, { services: all, metrics });
   }
 }

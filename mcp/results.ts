@@ -37,7 +37,7 @@ export interface Session {
 /** What a client may use beside nothing at all. */
 export interface Capabilities {
   readonly tools: Record<string, never>;
-  readonly resources?: Record<string, never>;
+  readonly resources?: { readonly subscribe?: true };
   readonly prompts?: Record<string, never>;
   readonly completions?: Record<string, never>;
   readonly extensions?: Readonly<Record<string, Record<string, never>>>;
@@ -48,6 +48,17 @@ export interface ResultServices extends CallServices {
   readonly metrics: Pick<Metrics, "toolCalled">;
   /** Absent: there are none. */
   readonly resources?: Resources;
+}
+
+/** A task that a client subscribes to. */
+export interface FollowedTask {
+  readonly id: string;
+  /** The types of events after which it may be another. */
+  readonly events: readonly string[];
+  /** Whether an event of such a type is about it. */
+  concerns(event: Readonly<Record<string, unknown>>): boolean;
+  /** @throws NotFound if it is none of the caller's */
+  see(): Promise<TaskView>;
 }
 
 /** The results of the protocol's methods, for any transport. */
@@ -187,6 +198,21 @@ export class Results {
     if (knowsStructure(revision) || !isComplete(result)) return result;
     const { structuredContent: _unknown, ...plain } = result;
     return plain;
+  }
+
+  /**
+   * A task that a client subscribes to.
+   *
+   * @throws NotFound if it is none of the caller's
+   */
+  followedTask(id: string, session: Session): FollowedTask {
+    const { key, task } = this.#followed(id, session);
+    return {
+      id,
+      events: task.events,
+      concerns: (event) => task.concerns(event, key.about, key.slug),
+      see: () => this.task(id, session),
+    };
   }
 
   /**
