@@ -3,6 +3,7 @@ import { TooMany, Unavailable } from "../services/kernel/errors.ts";
 import type { Principal } from "../services/people/identity/mod.ts";
 import type { NodeRecord } from "../services/kernel/nodes.ts";
 import { isRecord, RPC_ERROR } from "./json_rpc.ts";
+import { readTaskId } from "./tasks.ts";
 
 /** Most messages of a batch that are looked at; a longer one is refused later. */
 const MAX_BATCH = 100;
@@ -28,6 +29,16 @@ export interface ReadPost extends Forwarded {
   readonly principal: Principal;
   /** Answers one of its messages here. */
   answerHere(message: unknown): Promise<Response>;
+}
+
+/** A message about a task is placed as the call that began it. */
+function callOf(message: Message): Message {
+  const { method, params } = message;
+  if (!String(method).startsWith("tasks/") || !isRecord(params)) return message;
+  const key = readTaskId(String(params["taskId"]));
+  if (key === null) return message;
+  const input = key.slug === null ? {} : { slug: key.slug };
+  return { method: "tools/call", params: { name: key.tool, arguments: input } };
 }
 
 /** Forwards messages to the nodes that can answer them. */
@@ -65,8 +76,9 @@ export class ForwardedCalls {
 
   #nodeFor(message: unknown, principal: Principal): NodeRecord | null {
     if (!isRecord(message)) return null;
+    const placed = callOf(message);
     for (const placement of this.#options.placements) {
-      const node = placement.nodeFor(message, principal);
+      const node = placement.nodeFor(placed, principal);
       if (node !== null) return node;
     }
     return null;

@@ -133,13 +133,14 @@ function objectReader({ shape }: z.ZodObject): PartReader {
     const takes = (name: string) => fields?.has(name) === true && !taken.has(name);
     for (const [written, given] of Object.entries(value)) {
       const name = fields.has(written) ? written : argumentName(written, takes);
-      taken.add(name);
       const field = fields.get(name);
       const isAbsent = field !== undefined && isLeftOut(given, field.schema);
       const plain = name === "ticket" && Number.isSafeInteger(given) ? String(given) : given;
       const read = field === undefined || isAbsent ? plain : field.read(plain, room);
       if (isAbsent || name !== written || read !== given) isSame = false;
-      if (!isAbsent) entries.push([name, read]);
+      if (isAbsent) continue;
+      entries.push([name, read]);
+      taken.add(name);
     }
     return isSame ? value : Object.fromEntries(entries);
   };

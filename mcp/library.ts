@@ -8,17 +8,20 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
   type McpHttpHandler,
+  MissingRequiredClientCapabilityError,
   ProtocolError,
   ProtocolErrorCode,
   Server,
   type ServerContext,
   type Transport,
 } from "@modelcontextprotocol/server";
+import { z } from "zod";
 import { explain } from "./advice.ts";
 import { RPC_ERROR, rpcError } from "./json_rpc.ts";
 import type { Results, Session } from "./results.ts";
 import { INITIALIZED_REVISIONS, STATELESS_REVISION } from "./revisions.ts";
 import { SERVER_INFO } from "./server_info.ts";
+import { followsTasks, TASKS } from "./tasks.ts";
 import { USE_TOOL } from "./unlisted_calls.ts";
 
 /** A session, and whether its client takes a stream in place of an answer. */
@@ -98,6 +101,7 @@ export class Library {
         this.#results.unknownTool(name, session),
       );
     });
+    if (capabilities.extensions?.[TASKS] !== undefined) this.#offerTasks(server, session);
     if (capabilities.completions !== undefined) {
       server.setRequestHandler(
         "completion/complete",
@@ -109,6 +113,31 @@ export class Library {
     if (capabilities.resources !== undefined) this.#offerResources(server, session);
     if (capabilities.prompts !== undefined) this.#offerPrompts(server, session);
     return server;
+  }
+
+  #offerTasks(server: Server, session: Served): void {
+    const byId = { params: z.looseObject({ taskId: z.string() }) };
+    const asked = (more: ServerContext): Session => {
+      const heard = sessionOf(session, more);
+      if (followsTasks(heard.client?.capabilities)) return heard;
+      const requiredCapabilities = { extensions: { [TASKS]: {} } };
+      throw new MissingRequiredClientCapabilityError({ requiredCapabilities });
+    };
+    server.setRequestHandler("tasks/get", byId, ({ taskId }, more) => {
+      const heard = asked(more);
+      return this.#explained(heard, () => this.#results.task(taskId, heard));
+    });
+    server.setRequestHandler("tasks/update", byId, async ({ taskId, inputResponses }, more) => {
+      const heard = asked(more);
+      const responses = more.mcpReq.inputResponses ?? inputResponses;
+      await this.#explained(heard, () => this.#results.updateTask(taskId, responses, heard));
+      return {};
+    });
+    server.setRequestHandler("tasks/cancel", byId, async ({ taskId }, more) => {
+      const heard = asked(more);
+      await this.#explained(heard, () => this.#results.cancelTask(taskId, heard));
+      return {};
+    });
   }
 
   #offerResources(server: Server, session: Session): void {
@@ -125,7 +154,7 @@ export class Library {
     );
     server.setRequestHandler(
       "resources/read",
-      ({ params: { uri } }) => this.#explained(session, () => resources.read(uri, caller)),
+      ({ params: { uri } }) => this.#explained(session, () => resources.read(uri, caller), { uri }),
     );
   }
 
@@ -138,15 +167,23 @@ export class Library {
     );
   }
 
-  /** Turns the errors that a caller may know into those of the protocol. */
-  async #explained<Result>(session: Session, work: () => Promise<Result>): Promise<Result> {
+  /**
+   * Turns the errors that a caller may know into those of the protocol.
+   *
+   * @param data what they say for programs
+   */
+  async #explained<Result>(
+    session: Session,
+    work: () => Promise<Result>,
+    data?: object,
+  ): Promise<Result> {
     try {
       return await work();
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
       const explanation = explain(error, {});
       if (explanation !== null) {
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, explanation);
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, explanation, data);
       }
       const message = this.#results.report(error, session);
       throw new ProtocolError(ProtocolErrorCode.InternalError, message);

@@ -11,7 +11,7 @@ import { answerSchema, questionSchema } from "../services/oversight/questions/sc
 import { moreShape } from "./budget.ts";
 import { type Tool, tool, type ToolAnswer } from "./tool.ts";
 import type { ToolCall } from "./tool_call.ts";
-import { UserAsked, type UserReply } from "./user_forms.ts";
+import { UserAsked, type UserForm, type UserReply } from "./user_forms.ts";
 
 const MAX_WAIT = 60;
 
@@ -65,22 +65,51 @@ const askHuman = tool({
     conflict: 'Leave out "to"',
   },
   async run({ wait_seconds, ...request }, call) {
-    const { reply, hasUser } = call.context;
+    const { reply, hasUser, followsTasks } = call.context;
     if (reply) return await takeReply(reply, wait_seconds, call);
     const question = await call.invoke(questions.askQuestion, request);
-    // Who waits may wait for the user of its own client too, unless it asked somebody by name.
-    const isAgent = call.principal.kind === "agent";
-    if (hasUser === true && isAgent && wait_seconds > 0 && request.to === undefined) {
-      throw new UserAsked({
-        message: `${question.asker} asks: ${question.text}`,
-        choices: question.choices,
-        state: String(question.id),
-      });
+    // A client that follows tasks waits by itself.
+    if (followsTasks === true) return shown(question);
+    if (hasUser === true && wait_seconds > 0 && mayAskUser(question, call)) {
+      throw new UserAsked(formOf(question));
     }
     if (wait_seconds === 0) return shown(question);
     return shown(await call.invoke(questions.getQuestion, { id: question.id, wait_seconds }));
   },
+  task: {
+    about: ({ wait_seconds }, { id, state }) =>
+      state === "open" && Number(wait_seconds) > 0 ? { id } : null,
+    async see({ id }, call) {
+      const question = await call.invoke(questions.getQuestion, { id: Number(id) });
+      const isOver = question.state !== "open";
+      const asks = !isOver && call.context.hasUser === true && mayAskUser(question, call);
+      return {
+        answer: shown(question),
+        isOver,
+        ...question.closed_at === null ? {} : { changed: Date.parse(question.closed_at) },
+        ...asks ? { form: formOf(question) } : {},
+      };
+    },
+    async reply({ id }, answer, call) {
+      await answerAsUser(Number(id), answer, call);
+    },
+    async cancel({ id }, call) {
+      await call.invoke(questions.withdrawQuestion, { id: Number(id) });
+    },
+  },
 });
+
+/** A question as its operations show it. */
+type ShownQuestion = z.output<NonNullable<typeof questions.getQuestion.declared.ok>["schema"]>;
+
+/** Who waits may wait for the user of its own client too, unless it asked somebody by name. */
+function mayAskUser({ to }: ShownQuestion, { principal }: ToolCall): boolean {
+  return principal.kind === "agent" && to === null;
+}
+
+function formOf({ id, asker, text, choices }: ShownQuestion): UserForm {
+  return { message: `${asker} asks: ${text}`, choices, state: String(id) };
+}
 
 /** Goes on when the user of the client has replied; if they did not answer, others still may. */
 async function takeReply(
@@ -97,6 +126,11 @@ async function takeReply(
   if (answer === null) {
     return shown(await call.invoke(questions.getQuestion, { id, wait_seconds }));
   }
+  return await answerAsUser(id, answer, call);
+}
+
+/** Answers a question in the name of the client's user, unless somebody else was first. */
+async function answerAsUser(id: number, answer: string, call: ToolCall): Promise<ToolAnswer> {
   const question = await call.invoke(questions.getQuestion, { id });
   if (question.state !== "open") return shown(question);
   try {

@@ -98,15 +98,15 @@ export const readOwnInbox = tool({
   name: "read_inbox",
   description:
     "Reads what others said to you, oldest first: to you alone, or in channels where they " +
-    "name you, your type or everybody. This is how you get work and answers: call it again " +
-    'with "since" set to next_since and "wait_seconds" to 60. Reading removes nothing. ' +
-    "Answer a message to you alone with send_direct, others in their channel.",
+    "name you, your type or everybody. This is how you get work and answers: call it again and " +
+    'again with "wait_seconds" 60, which returns only what you have not had. Reading removes ' +
+    'nothing. Answer where "reply_to" says: a nick with send_direct, a channel with post.',
   does: inboxes.readInbox,
   sees: ({ kind }, may) => may && kind === "agent",
   refusal: "Only agents have an inbox",
   input: rangeShape(INBOX_CAPACITY),
   output: inboxShape,
-  run: (range, call) => readInbox(call.principal.name, range, call),
+  run: (range, call) => readInbox({ agent: call.principal.name, isOwn: true }, range, call),
 });
 
 /** `read_inbox` for the operator: it has no inbox of its own and may read every agent's. */
@@ -119,7 +119,7 @@ export const readAgentsInbox = tool({
   input: { agent: z.string().describe("Nick of the agent"), ...rangeShape(INBOX_CAPACITY) },
   output: inboxShape,
   advice: { notFound: "Check the nick of the agent" },
-  run: ({ agent, ...range }, call) => readInbox(agent, range, call),
+  run: ({ agent, ...range }, call) => readInbox({ agent, isOwn: false }, range, call),
 });
 
 /** The selected messages. */
@@ -130,21 +130,37 @@ interface InboxRange {
   readonly max_chars: number;
 }
 
+/**
+ * Reads an inbox. Who waits for news of its own without a place to read from gets what it has not
+ * had: neither from an earlier answer nor from a hook of its client.
+ */
 async function readInbox(
-  agent: string,
+  { agent, isOwn }: { readonly agent: string; readonly isOwn: boolean },
   { limit, since, wait_seconds, max_chars: maxCharacters }: InboxRange,
   call: ToolCall,
 ): Promise<ToolAnswer> {
   // An answer may have no room for all entries. Those that it shows are read, and no others.
-  const peek = (query: Partial<InboxRange>) =>
+  const peek = (query: Partial<InboxRange> & { readonly unread?: "true" }) =>
     call.invoke(inboxes.readInbox, { nick: agent, ...query }, { isPeek: true });
   const from = await messageId(since, () => peek({}));
+  const onlyNews = isOwn && since === undefined && wait_seconds > 0;
+  const unread = onlyNews ? { unread: "true" as const } : {};
   const line = (message: ReturnType<typeof showAddressed>) =>
     messageLine(placeOf(message), message);
-  const found = (await peek({ limit, wait_seconds, since: from })).map(showAddressed);
-  const { messages, rest } = fitMessages(found, { maxCharacters, keepsNewest: false, line });
-  if (messages.length > 0) {
-    await call.invoke(inboxes.noteRead, { nick: agent, ids: messages.map(({ id }) => id) });
+  const end = performance.now() + wait_seconds * 1000;
+  let [messages, rest]: [ReturnType<typeof showAddressed>[], object] = [[], {}];
+  for (;;) {
+    const left = Math.max(0, Math.round((end - performance.now()) / 1000));
+    const found = (await peek({ limit, wait_seconds: left, since: from, ...unread }))
+      .map(showAddressed);
+    if (found.length === 0) break;
+    const fitted = fitMessages(found, { maxCharacters, keepsNewest: false, line });
+    const ids = fitted.messages.map(({ id }) => id);
+    const news = await call.invoke(inboxes.noteRead, { nick: agent, ids });
+    rest = fitted.rest;
+    messages = fitted.messages.filter(({ id }) => !onlyNews || news.includes(id));
+    // Somebody else who reads for the agent may have been first.
+    if (messages.length > 0 || !onlyNews || left === 0) break;
   }
   return {
     text: [`# inbox: ${agent} (last ${messages.length})`, ...messages.map(line)].join("\n"),

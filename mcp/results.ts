@@ -7,17 +7,20 @@ import type {
 } from "@modelcontextprotocol/server";
 import type { Metrics } from "../services/operation/metrics/mod.ts";
 import type { Principal } from "../services/people/identity/mod.ts";
+import { Conflict, NotFound } from "../services/kernel/errors.ts";
 import { suggest } from "../services/kernel/suggest.ts";
 import { type Completion, completionOf } from "./completions.ts";
 import { instructionsFor } from "./instructions.ts";
 import { inContractNames } from "./names.ts";
 import { fillPrompt, promptsFor } from "./prompts.ts";
 import type { Resources } from "./resources.ts";
-import { OLDEST_REVISION, STRUCTURED_REVISION } from "./revisions.ts";
-import { type CallServices, callTool, type Tool } from "./tool.ts";
-import { type ClientSide, type ToolContext, withClient } from "./tool_call.ts";
+import { OLDEST_REVISION, STATELESS_REVISION, STRUCTURED_REVISION } from "./revisions.ts";
+import { taskKeyOf, TASKS, type TaskView, taskView } from "./tasks.ts";
+import { type CallServices, callTool, resultOf, type TaskResult, type Tool } from "./tool.ts";
+import { type ClientSide, ToolCall, type ToolContext, withClient } from "./tool_call.ts";
 import { ALL, type ToolSelection } from "./tool_sets.ts";
 import { Toolbox } from "./toolbox.ts";
+import { formRequests, replyIn } from "./user_forms.ts";
 
 /** How much of an unknown name an error repeats. */
 export const MAX_SHOWN_NAME = 100;
@@ -38,6 +41,7 @@ export interface Capabilities {
   readonly resources?: Record<string, never>;
   readonly prompts?: Record<string, never>;
   readonly completions?: Record<string, never>;
+  readonly extensions?: Readonly<Record<string, Record<string, never>>>;
 }
 
 /** What the results are made of. */
@@ -68,6 +72,7 @@ export class Results {
       tools: {},
       ...(hasResources ? { resources: {}, completions: {} } : {}),
       ...(this.prompts(session).length === 0 ? {} : { prompts: {} }),
+      ...(session.revision === STATELESS_REVISION ? { extensions: { [TASKS]: {} } } : {}),
     };
   }
 
@@ -177,22 +182,76 @@ export class Results {
   async call(
     tool: Tool,
     input: Record<string, unknown>,
-    { context, revision, client }: Session,
-  ): Promise<CallToolResult | InputRequiredResult> {
+    session: Session,
+  ): Promise<CallToolResult | InputRequiredResult | TaskResult> {
     const started = performance.now();
-    const heard = client === undefined ? context : withClient(context, client);
-    const result = await callTool(tool, input, heard, this.#services);
+    const { revision } = session;
+    const result = await callTool(tool, input, contextOf(session), this.#services);
     const seconds = (performance.now() - started) / 1000;
     this.#services.metrics.toolCalled(tool.name, result.isError === true ? "error" : "ok", seconds);
     if (knowsStructure(revision) || !isComplete(result)) return result;
     const { structuredContent: _unknown, ...plain } = result;
     return plain;
   }
+
+  /**
+   * Shows a task.
+   *
+   * @throws NotFound if it is none of the caller's
+   */
+  async task(id: string, session: Session): Promise<TaskView> {
+    const { key, task, call } = this.#followed(id, session);
+    const { answer, isOver, changed, form } = await task.see(key.about, call);
+    if (isOver) {
+      const { data, text = JSON.stringify(data) } = answer;
+      return taskView(key, "completed", { result: resultOf({ ...answer, text }) }, changed);
+    }
+    if (form === undefined) return taskView(key, "working");
+    return taskView(key, "input_required", { inputRequests: formRequests(form) });
+  }
+
+  /**
+   * Takes in what the client's user answered; what answers nothing is ignored.
+   *
+   * @param responses nobody has checked them
+   * @throws NotFound if it is none of the caller's
+   */
+  async updateTask(id: string, responses: unknown, session: Session): Promise<void> {
+    const { key, task, call } = this.#followed(id, session);
+    const answer = replyIn(responses, key.tool)?.answer ?? null;
+    if (answer !== null) await task.reply?.(key.about, answer, call);
+  }
+
+  /** @throws NotFound if it is none of the caller's */
+  async cancelTask(id: string, session: Session): Promise<void> {
+    const { key, task, call } = this.#followed(id, session);
+    try {
+      await task.cancel(key.about, call);
+    } catch (error) {
+      // It has ended already.
+      if (!(error instanceof Conflict)) throw error;
+    }
+  }
+
+  #followed(id: string, session: Session) {
+    const context = contextOf(session);
+    const { principal } = context.caller;
+    const key = taskKeyOf(id, principal, Date.now());
+    const task = this.#tools.find(key.tool, principal)?.task;
+    if (task === undefined) throw new NotFound("There is no such task");
+    return { key, task, call: new ToolCall(this.#services, context, key.slug) };
+  }
 }
 
-/** Whether a result is the tool's own, and no form for the user. */
-function isComplete(result: CallToolResult | InputRequiredResult): result is CallToolResult {
-  return result.resultType !== "input_required";
+function contextOf({ context, client }: Session): ToolContext {
+  return client === undefined ? context : withClient(context, client);
+}
+
+/** Whether a result is the tool's own, and neither a form for the user nor a task. */
+function isComplete(
+  result: CallToolResult | InputRequiredResult | TaskResult,
+): result is CallToolResult {
+  return result.resultType !== "input_required" && result.resultType !== "task";
 }
 
 function listingOf(tool: Tool, isStructured: boolean): ToolListing {

@@ -57,6 +57,7 @@ export const inboxShape = {
     workspace: z.string().optional(),
     message: z.string().optional().describe("The id of your message that came back"),
     channel: z.string().nullable().describe("Null for a private message"),
+    reply_to: z.string().optional().describe("Where an answer goes; absent: to nobody"),
   })),
   next_since: nextSince,
   ...moreShape,
@@ -87,8 +88,9 @@ export function showAddressed(
   { from: nick, kind, channel, project, ticket, review, question, checkin, workspace, ...entry }:
     EntryView,
 ) {
-  const { message, ...said } = entry;
-  const about = Object.entries({ project, ticket, review, question, checkin, workspace, message });
+  const { message, reply_to, ...said } = entry;
+  const thing = { project, ticket, review, question, checkin, workspace, message };
+  const about = Object.entries({ ...thing, reply_to });
   return {
     ...showMessage({ ...said, nick }),
     kind,

@@ -22,7 +22,8 @@ import { explain } from "./advice.ts";
 import { type Cut, type Data, fit, maxCharsShape, moreShape } from "./budget.ts";
 import { lenientReader } from "./lenient_arguments.ts";
 import { slugOf, ToolCall, type ToolContext, type ToolServices } from "./tool_call.ts";
-import { formResult, UserAsked } from "./user_forms.ts";
+import { callerKey, type TaskView, taskView } from "./tasks.ts";
+import { formResult, UserAsked, type UserForm } from "./user_forms.ts";
 
 /** What a call of a tool returns. */
 export interface ToolAnswer {
@@ -34,6 +35,39 @@ export interface ToolAnswer {
   readonly more?: string;
   /** The fields of `data` that may be shortened; the first one is shortened first. */
   readonly cuts?: readonly Cut[];
+}
+
+/** What a task shows of its work. */
+export interface TaskSight {
+  /** As the call would answer now. */
+  readonly answer: ToolAnswer;
+  readonly isOver: boolean;
+  /** When it changed last, in Unix milliseconds; absent: not since it began. */
+  readonly changed?: number;
+  /** What the client may ask its user meanwhile. */
+  readonly form?: UserForm;
+}
+
+/** How a client can follow what a call has begun, instead of waiting for it. */
+export interface ToolTask {
+  /**
+   * What the task is about, to be written into its id.
+   *
+   * @returns null if there is nothing to wait for: the answer is the result
+   */
+  about(input: Data, answer: Data): Data | null;
+  /** @throws {ServiceError} the caller may not see it */
+  see(about: Data, call: ToolCall): Promise<TaskSight>;
+  /** Takes in what the client's user answered to the form. */
+  reply?(about: Data, answer: string, call: ToolCall): Promise<void>;
+  /** Ends the work, if that is possible; it may have ended already. */
+  cancel(about: Data, call: ToolCall): Promise<void>;
+}
+
+/** What a call has begun, for a client that follows tasks. */
+interface BegunTask {
+  readonly slug: string | null;
+  readonly about: Data;
 }
 
 /** The heads of operations from which tools follow. */
@@ -67,6 +101,8 @@ export interface ToolDefinition<Input extends z.ZodRawShape> {
   readonly hints?: ToolHints;
   /** Advice about failures that is specific to this tool. */
   readonly advice?: ToolAdvice;
+  /** Absent: a client that follows tasks gets the answer too. */
+  readonly task?: ToolTask;
   /** Whether all of its answer is JSON that may be long: it takes `max_chars` also outside of projects. */
   readonly isLong?: true;
   /**
@@ -83,6 +119,9 @@ export interface ToolDefinition<Input extends z.ZodRawShape> {
   ): Promise<ToolAnswer> | ToolAnswer;
 }
 
+/** An answer whose text is written. */
+export type WrittenAnswer = Required<Pick<ToolAnswer, "text" | "data">> & ToolAnswer;
+
 /** A tool as the protocol sees it. */
 export interface Tool {
   readonly name: string;
@@ -92,6 +131,8 @@ export interface Tool {
   readonly advice: ToolAdvice;
   /** The head of the operation that it is about. */
   readonly head: ToolHead;
+  /** As {@link ToolDefinition.task}. */
+  readonly task?: ToolTask | undefined;
   /** As {@link ToolDefinition.sees}. */
   sees(principal: Principal, may: boolean): boolean;
   /**
@@ -103,7 +144,7 @@ export interface Tool {
     input: Record<string, unknown>,
     context: ToolContext,
     services: ToolServices,
-  ): Promise<Required<Pick<ToolAnswer, "text" | "data">> & ToolAnswer>;
+  ): Promise<WrittenAnswer & { readonly begun?: BegunTask }>;
   /** Whether a call with these arguments may wait for news (`wait_seconds`). */
   mayWait(input: unknown): boolean;
   /** Builds the schema for which the first call would otherwise wait. */
@@ -169,6 +210,7 @@ export function tool<Input extends z.ZodRawShape>(definition: ToolDefinition<Inp
       ? { notFound: "Check the arguments; list_projects names your projects", ...definition.advice }
       : definition.advice ?? {},
     head,
+    task: definition.task,
     sees: (principal, may) => definition.sees?.(principal, may) ?? may,
     async call(input, context, services) {
       const { principal } = context.caller;
@@ -198,6 +240,10 @@ export function tool<Input extends z.ZodRawShape>(definition: ToolDefinition<Inp
         : Object.fromEntries(Object.entries(given).filter(([argument]) => !common.has(argument)));
       const answer = await definition.run(own as z.output<z.ZodObject<Input>>, call, read);
       const { data, text, more, cuts = [] } = answer;
+      const about = context.followsTasks === true
+        ? definition.task?.about(own, data) ?? null
+        : null;
+      if (about !== null) return { data, text: "", begun: { slug: call.projectSlug, about } };
       if (text !== undefined) return { text, data, ...more === undefined ? {} : { more } };
       return fit(data, cuts, Number(most), { isFixed: !isLong });
     },
@@ -370,17 +416,28 @@ export async function callTool(
   input: Record<string, unknown>,
   context: ToolContext,
   services: CallServices,
-): Promise<CallToolResult | InputRequiredResult> {
+): Promise<CallToolResult | InputRequiredResult | TaskResult> {
   try {
-    const { text, data, more } = await tool.call(input, context, services);
-    const texts = more === undefined ? [text] : [text, more];
-    const content = texts.map((text) => ({ type: "text" as const, text }));
-    return { content, structuredContent: data, isError: false };
+    const { begun, ...answer } = await tool.call(input, context, services);
+    if (begun === undefined) return resultOf(answer);
+    const by = callerKey(context.caller.principal);
+    const key = { tool: tool.name, by, at: Date.now(), ...begun };
+    return { content: [], resultType: "task", ...taskView(key, "working") };
   } catch (error) {
     if (error instanceof UserAsked) return formResult(error.form);
     const text = failure(error, tool, context, services.log);
     return { content: [{ type: "text", text }], isError: true };
   }
+}
+
+/** The result of a call that has begun a task. */
+export type TaskResult = CallToolResult & TaskView & { readonly resultType: "task" };
+
+/** An answer as the protocol has it. */
+export function resultOf({ text, data, more }: WrittenAnswer): CallToolResult {
+  const texts = more === undefined ? [text] : [text, more];
+  const content = texts.map((text) => ({ type: "text" as const, text }));
+  return { content, structuredContent: data, isError: false };
 }
 
 /** Longest error, in characters; a longer one repeats a long argument. */

@@ -18,6 +18,7 @@ import type { Status } from "../services/operation/metrics/mod.ts";
 import type { Needs } from "../services/people/needs/mod.ts";
 import type { ProjectOperation } from "../services/work/projects/operation.ts";
 import type { Questions } from "../services/oversight/questions/mod.ts";
+import { followsTasks } from "./tasks.ts";
 import { replyIn, showsForms, type UserReply } from "./user_forms.ts";
 
 /** The services of the operations on the server that tools invoke. */
@@ -28,7 +29,7 @@ export interface ServerServices {
   };
   readonly space: Pick<FreeSpace, "require">;
   readonly inboxes: Pick<InboxDoor, "read" | "seen" | "reaches" | "acknowledge">;
-  readonly directMessages: Pick<DirectMessages, "send" | "fate">;
+  readonly directMessages: Pick<DirectMessages, "send" | "fate" | "placeOfAnswer">;
   readonly questions: Questions;
   readonly needs: Needs;
   /** Null if the configuration turns the bridge off. */
@@ -74,6 +75,8 @@ export interface ToolContext {
   readonly hasUser?: boolean;
   /** What the user replied to the form of an earlier call. */
   readonly reply?: UserReply | null;
+  /** Whether the client follows a task in place of waiting for an answer. */
+  readonly followsTasks?: boolean;
   /** As {@link ClientSide} has it. */
   readonly progress?: ClientSide["progress"] | undefined;
 }
@@ -87,7 +90,7 @@ export function withUser({ caller, signal }: ToolContext, reply: UserReply | nul
 export function withClient(context: ToolContext, client: ClientSide): ToolContext {
   const { capabilities, responses, state, progress } = client;
   const { caller, signal } = context;
-  const told = { caller, signal, progress };
+  const told = { caller, signal, progress, followsTasks: followsTasks(capabilities) };
   if (!showsForms(capabilities)) return told;
   return { ...told, hasUser: true, reply: replyIn(responses, state) };
 }
@@ -135,6 +138,11 @@ export class ToolCall {
   /** The project in which it acts. */
   get slug(): string {
     if (this.#slug === null) throw new Error("The tool acts in no project");
+    return this.#slug;
+  }
+
+  /** The project in which it acts; null if it acts in none, or in several. */
+  get projectSlug(): string | null {
     return this.#slug;
   }
 

@@ -50,7 +50,18 @@ export class UserAsked extends Error {
 }
 
 /** The result that asks the client's user. */
-export function formResult({ message, choices, state }: UserForm): InputRequiredResult {
+export function formResult(form: UserForm): InputRequiredResult {
+  return {
+    resultType: "input_required",
+    inputRequests: formRequests(form),
+    requestState: form.state,
+  };
+}
+
+/** The form as a request to the client. */
+export function formRequests(
+  { message, choices }: UserForm,
+): NonNullable<InputRequiredResult["inputRequests"]> {
   const answer = choices.length === 0
     ? { type: "string" as const, title: "Answer" }
     : { type: "string" as const, title: "Answer", enum: [...choices] };
@@ -59,13 +70,8 @@ export function formResult({ message, choices, state }: UserForm): InputRequired
     properties: { [FORM]: answer },
     required: [FORM],
   };
-  return {
-    resultType: "input_required",
-    inputRequests: {
-      [FORM]: { method: "elicitation/create", params: { mode: "form", message, requestedSchema } },
-    },
-    requestState: state,
-  };
+  const params = { mode: "form" as const, message, requestedSchema };
+  return { [FORM]: { method: "elicitation/create", params } };
 }
 
 const repliesSchema = z.object({

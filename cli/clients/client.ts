@@ -71,6 +71,12 @@ interface ClientHooks {
   readonly timeout: number;
   /** Whether a hook stands in the list of its event itself, and not in a group. */
   readonly isFlat?: true;
+  /** The hook that waits in the background for news, where the client can be woken. */
+  readonly waiting?: {
+    readonly event: string;
+    readonly timeout: number;
+    readonly also: Readonly<Record<string, unknown>>;
+  };
 }
 
 /** How a client is told to use an entry's tools without asking, but for those of `ASKED_TOOLS`. */

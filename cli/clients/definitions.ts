@@ -43,6 +43,13 @@ const CLAUDE: Client = {
     file: claudeSettings,
     events: CLAUDE_EVENTS,
     timeout: 5,
+    waiting: {
+      event: "Stop",
+      // The hook ends by itself after eight hours.
+      timeout: 8 * 60 * 60 + 60,
+      // Without "async", a client without a terminal would wait for the hook.
+      also: { async: true, asyncRewake: true },
+    },
   },
   permissions: {
     file: claudeSettings,

@@ -7,6 +7,8 @@ export interface HookRegistration {
   /** The whole command line. */
   readonly command: string;
   readonly timeout: number;
+  /** More fields of the hook. */
+  readonly also?: Readonly<Record<string, unknown>> | undefined;
   /** Whether a hook stands in the list of its event itself, and not in a group. */
   readonly isFlat?: boolean;
   /** The words by which an older registration is recognised: `hook claude --url`. */
@@ -14,16 +16,20 @@ export interface HookRegistration {
 }
 
 /** Registers a command for each event, in the place of an older registration. */
-export function addHooks({ events, command, timeout, mark, isFlat }: HookRegistration) {
+export function addHooks(
+  { events, command, timeout, also, mark, isFlat }: HookRegistration,
+): (text: string) => string {
   return (text: string): string => {
-    const hook = { type: "command", command, timeout };
+    const hook = { type: "command", command, timeout, ...also };
     return events.reduce((edited, event) => {
       const groups = groupsOf(edited, event);
       const found = findHook(groups, mark);
       if (found !== null) {
         const path = ["hooks", event, ...found.path];
-        const changed = setJson(edited, [...path, "command"], command);
-        return setJson(changed, [...path, "timeout"], timeout);
+        return Object.entries({ command, timeout, ...also }).reduce(
+          (changed, [name, value]) => setJson(changed, [...path, name], value),
+          edited,
+        );
       }
       const group = isFlat === true ? hook : { hooks: [hook] };
       return groups.length === 0

@@ -122,7 +122,9 @@ export async function uninstall(clientName: string, options: EditOptions): Promi
   }
   if (client.hooks !== null) {
     const path = client.hooks.file(scope, surroundings);
-    edits.push({ path, mode, apply: removeHooks(markOf(clientName)) });
+    for (const mark of [markOf(clientName), waitingMarkOf(clientName)]) {
+      edits.push({ path, mode, apply: removeHooks(mark) });
+    }
   }
   const changes = await show(edits);
   if (changes.length === 0) return print(`${client.title} has no entry "${options.name}"`);
@@ -293,24 +295,34 @@ function gatewayEdit({ client, scope, surroundings, url, agent }: Installation):
 
 function hookEdit({ client, clientName, scope, surroundings, url, agent }: Installation): FileEdit {
   if (client.hooks === null) throw new TypeError("A client without hooks");
-  const { events, timeout, isFlat = false } = client.hooks;
-  const words = [
-    ...musterWords(agent === null),
-    ...["hook", clientName, "--url", url],
+  const { events, timeout, isFlat = false, waiting } = client.hooks;
+  const start = [...musterWords(agent === null), "hook", clientName];
+  const place = [
+    ...["--url", url],
     ...agent === null ? [] : ["--agent", agent.nick, "--token-file", agent.tokenPath],
-    ...isLocal(url) ? [] : ["--timeout", String(REMOTE_TIMEOUT)],
   ];
-  const mark = markOf(clientName);
-  const registration = { events, command: shellLine(words), timeout, mark, isFlat };
+  const limit = isLocal(url) ? [] : ["--timeout", String(REMOTE_TIMEOUT)];
+  const command = shellLine([...start, ...place, ...limit]);
+  const add = addHooks({ events, command, timeout, mark: markOf(clientName), isFlat });
+  const addWaiting = waiting === undefined ? (text: string) => text : addHooks({
+    ...waiting,
+    events: [waiting.event],
+    command: shellLine([...start, "--wait", ...place]),
+    mark: waitingMarkOf(clientName),
+  });
   return {
     path: client.hooks.file(scope, surroundings),
     mode: MODES[scope],
-    apply: addHooks(registration),
+    apply: (text) => addWaiting(add(text)),
   };
 }
 
 function markOf(clientName: string): string {
   return `hook ${clientName} --url`;
+}
+
+function waitingMarkOf(clientName: string): string {
+  return `hook ${clientName} --wait`;
 }
 
 function isLocal(url: string): boolean {

@@ -168,6 +168,30 @@ const landReview = tool({
       : await project.invoke(reviews.landReview, given);
     return { data };
   },
+  task: {
+    about: ({ withdraw }, { id }) => withdraw === true ? null : { id },
+    async see({ id }, project) {
+      const { landing } = await project.invoke(reviews.listLandings, { per_page: 100 });
+      const found = landing.find(({ review }) => review === id);
+      // Only the latest ended landings are listed: the review says how an older one ended.
+      if (found === undefined) {
+        const { status } = await project.invoke(reviews.getReview, { id: Number(id) });
+        const ended = status === "merged" ? "landed" as const : "returned" as const;
+        return { answer: { data: { id, status: ended, position: null } }, isOver: true };
+      }
+      const { status, position, reason, ended_at } = found;
+      const data = { id, status, position };
+      const more = reason === null ? {} : { text: JSON.stringify(data), more: reason };
+      return {
+        answer: { data, ...more },
+        isOver: ended_at !== null,
+        ...ended_at === null ? {} : { changed: Date.parse(ended_at) },
+      };
+    },
+    async cancel({ id }, project) {
+      await project.invoke(reviews.withdrawLanding, { id: Number(id) });
+    },
+  },
 });
 
 /** `list_reviews`, `get_review`, `create_review` and `land_review`. */

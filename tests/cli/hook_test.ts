@@ -21,7 +21,7 @@ const CLIENTS = [
 for (const [client, events, ending, decision] of CLIENTS) {
   Deno.test(`${client} gets a text in the form that the hook of each event expects`, () => {
     for (const name of events) {
-      const event = { name, isRepeated: false };
+      const event = { name, session: null, isRepeated: false };
       assert.ok(maySpeak(client, event));
       const context = { additionalContext: "text" };
       assert.deepEqual(
@@ -31,21 +31,26 @@ for (const [client, events, ending, decision] of CLIENTS) {
           : { hookSpecificOutput: { hookEventName: name, ...context } },
       );
     }
-    const ended = { name: ending, isRepeated: false };
+    const ended = { name: ending, session: null, isRepeated: false };
     assert.ok(maySpeak(client, ended));
     assert.deepEqual(JSON.parse(outputOf(client, ended, "text")), { decision, reason: "text" });
-    assert.ok(!maySpeak(client, { name: ending, isRepeated: true }));
+    assert.ok(!maySpeak(client, { ...ended, isRepeated: true }));
     for (const name of ["PreToolUse", "BeforeTool", "Notification", "SessionEnd", "PreCompact"]) {
-      assert.ok(!maySpeak(client, { name, isRepeated: false }), name);
+      assert.ok(!maySpeak(client, { ...ended, name }), name);
     }
   });
 }
 
 Deno.test("the event is read from the client's input, even from one that was cut off", () => {
   const input = { session_id: "s", hook_event_name: "Stop", stop_hook_active: true };
-  assert.deepEqual(eventOf(JSON.stringify(input)), { name: "Stop", isRepeated: true });
-  const long = JSON.stringify({ hook_event_name: "PostToolUse", tool_response: "x".repeat(1000) });
-  assert.deepEqual(eventOf(long.slice(0, 500)), { name: "PostToolUse", isRepeated: false });
+  const stop = { name: "Stop", session: "s", isRepeated: true };
+  assert.deepEqual(eventOf(JSON.stringify(input)), stop);
+  const named = { session_id: "s-1", hook_event_name: "PostToolUse" };
+  const long = JSON.stringify({ ...named, tool_response: "x".repeat(1000) });
+  const cut = { name: "PostToolUse", session: "s-1", isRepeated: false };
+  assert.deepEqual(eventOf(long.slice(0, 500)), cut);
+  const nameless = JSON.stringify({ hook_event_name: "Stop" });
+  assert.deepEqual(eventOf(nameless), { name: "Stop", session: null, isRepeated: false });
   for (const text of ["", "null", "[]", "{}", '{"hook_event_name": 1}', "no JSON"]) {
     assert.equal(eventOf(text), null, text);
   }

@@ -130,9 +130,18 @@ for (const [client, files] of Object.entries({ claude: CLAUDE, codex: CODEX, gem
 Deno.test("the packages register the hooks that mcp install registers", () => {
   for (const [client, folder] of Object.entries(PACKAGES)) {
     const { hooks } = clientOf(client);
-    const { timeout } = hooks ?? {};
+    const { timeout, waiting } = hooks ?? {};
     const command = { type: "command", command: `muster hook ${client}`, timeout };
-    const expected = hooks?.events.map((event) => [event, [{ hooks: [command] }]]) ?? [];
+    const waits = {
+      type: "command",
+      command: `muster hook ${client} --wait`,
+      timeout: waiting?.timeout,
+      ...waiting?.also,
+    };
+    const expected = hooks?.events.map((event) => [
+      event,
+      [{ hooks: [command] }, ...event === waiting?.event ? [{ hooks: [waits] }] : []],
+    ]) ?? [];
     assert.deepEqual(json(folder, "hooks", "hooks.json"), { hooks: Object.fromEntries(expected) });
   }
 });

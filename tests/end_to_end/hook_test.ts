@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { homeOf, runAtHome } from "../support/agent_clients.ts";
+import { runAtHome } from "../support/agent_clients.ts";
 import { call, callAs, type Credentials, registerAgent } from "../support/api.ts";
 import { freePort } from "../support/free_port.ts";
 import { type Finished, type Program, startProgram } from "../support/program.ts";
+import { asked } from "../support/until.ts";
 
 /** An agent with a token and an empty inbox, and another that writes to it. */
 interface Scene {
@@ -98,10 +98,57 @@ async function sharesTheInbox(scene: Scene): Promise<void> {
   const outputs = (await Promise.all(events)).map(({ stdout }) => stdout);
   assert.equal(outputs.filter((text) => text.includes("only once")).length, 1);
   assert.equal(outputs.filter((text) => text === "").length, 2);
-  const folder = join(homeOf(scene.program), ".local/state/muster/hooks");
-  const places = [...Deno.readDirSync(folder)].map(({ name }) => name);
-  const own = places.filter((name) => name.startsWith(`${scene.nick}@`));
-  assert.match(own.join(), /^[\w-]+@127\.0\.0\.1_\d+$/);
+}
+
+async function sharesWithReadInbox(scene: Scene): Promise<void> {
+  const read = async (input: object) => {
+    const response = await fetch(scene.program.mcp, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${scene.token}`,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+      },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: { name: "read_inbox", arguments: input },
+      }),
+    });
+    const { result } = await response.json();
+    return JSON.stringify(result.content);
+  };
+  const prompt = { hook_event_name: "UserPromptSubmit" };
+  await write(scene, "for the hook");
+  const { stdout } = await hook(scene, "claude", prompt);
+  const context: string = JSON.parse(stdout).hookSpecificOutput.additionalContext;
+  const line = JSON.parse(context.split("\n").find((one) => one.startsWith("{")) ?? "");
+  assert.equal(line.reply_to, "ann");
+  assert.match(context, /Answer where "reply_to" says/);
+  await write(scene, "for the tool");
+  const first = await read({ wait_seconds: 1 });
+  assert.match(first, /for the tool/);
+  assert.doesNotMatch(first, /for the hook/);
+  assert.doesNotMatch(await read({ wait_seconds: 1 }), /for the/);
+  assertSilent(await hook(scene, "claude", prompt));
+  // Who names a place reads from there again.
+  assert.match(await read({ since: line.id }), /for the tool/);
+  assert.match(await read({}), /for the hook.*for the tool/);
+}
+
+async function saysWhatCanBeAnswered({ program, nick, token, ann }: Scene): Promise<void> {
+  await call(program, "POST", "/v1/halt", { agents: [nick] });
+  await call(program, "DELETE", `/v1/halt?agents=${nick}`);
+  const summary = async () =>
+    await (await call(program, "GET", `/v1/agents/${nick}/summary`)).json();
+  await asked(summary, ({ kinds }) => kinds.halt === 2);
+  const scene = { program, nick, token, ann };
+  const prompt = { hook_event_name: "UserPromptSubmit" };
+  const { stdout } = await hook(scene, "claude", prompt);
+  assert.match(stdout, /Halted by/);
+  assert.doesNotMatch(stdout, /reply_to/);
+  assert.doesNotMatch(stdout, /Answer/);
 }
 
 async function isSilent(scene: Scene): Promise<void> {
@@ -130,6 +177,11 @@ const STEPS = [
   ],
   ["a message cannot leave its line, and much text comes in parts", keepsMessagesInTheirLines],
   ["hooks at once show each message once", sharesTheInbox],
+  [
+    "what a hook showed read_inbox does not show as new, and the other way round",
+    sharesWithReadInbox,
+  ],
+  ["a report has nobody who would get an answer", saysWhatCanBeAnswered],
   ["a hook without a server, a token or an event is silent and succeeds", isSilent],
 ] as const;
 

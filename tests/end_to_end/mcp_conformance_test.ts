@@ -44,15 +44,6 @@ const PASSED: Readonly<Record<string, readonly string[]>> = {
 /** What is not scored and fails, and why. */
 const FAILED: Readonly<Record<string, string>> = {
   "http-custom-header-server-validation": "muster has no tool with a parameter in a header",
-  "tasks-lifecycle": "muster has no tasks",
-  "tasks-capability-negotiation": "muster has no tasks",
-  "tasks-wire-fields": "muster has no tasks",
-  "tasks-request-state-removal": "muster has no tasks",
-  "tasks-mrtr-input": "muster has no tasks",
-  "tasks-request-headers": "muster has no tasks",
-  "tasks-dispatch-and-envelope": "muster has no tasks",
-  "tasks-required-task-error": "muster has no tasks",
-  "tasks-mrtr-composition": "muster has no tasks",
 };
 
 /** Runs the scenarios that a revision requires, and those that it does not score. */

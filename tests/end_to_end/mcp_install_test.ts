@@ -56,10 +56,28 @@ async function writesEntryAndHooks(program: Program): Promise<void> {
     ...["hook", "claude", "--url", program.api, "--agent", "scout"],
     ...["--token-file", tokenFileOf(program, "scout")],
   ].join(" ");
-  for (const groups of Object.values(hooks)) {
-    assert.deepEqual(groups, [{ hooks: [{ type: "command", command, timeout: 5 }] }]);
+  const waits = {
+    hooks: [{
+      type: "command",
+      command: command.replace("hook claude", "hook claude --wait"),
+      timeout: 28_860,
+      async: true,
+      asyncRewake: true,
+    }],
+  };
+  for (const [event, groups] of Object.entries(hooks)) {
+    assert.deepEqual(groups, [
+      { hooks: [{ type: "command", command, timeout: 5 }] },
+      ...event === "Stop" ? [waits] : [],
+    ]);
   }
   assert.match(await atHome(program, ...install), /already has this entry/);
+  // An installation from before there was a hook that waits.
+  const { Stop: [first], ...others } = hooks as { Stop: unknown[] };
+  const older = { ...read(settings), hooks: { ...others, Stop: [first] } };
+  Deno.writeTextFileSync(settings, JSON.stringify(older));
+  await atHome(program, ...install);
+  assert.deepEqual(read(settings)["hooks"], hooks);
 
   const token = Deno.readTextFileSync(tokenFileOf(program, "scout")).trim();
   const tokens = await (await call(program, "GET", "/v1/tokens")).json();

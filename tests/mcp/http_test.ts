@@ -282,7 +282,7 @@ const SCENARIOS: readonly Scenario[] = [
     status: 200,
     answer: result({
       supportedVersions: ["2026-07-28"],
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, extensions: { "io.modelcontextprotocol/tasks": {} } },
       instructions: INSTRUCTIONS,
       resultType: "complete",
       ttlMs: 0,

@@ -270,10 +270,14 @@ function servicesFor(
         const after = inbox.findIndex(({ id }) => id === query.since) + 1;
         return Promise.resolve(inbox.slice(after).slice(-(query.limit ?? 200)));
       },
-      seen: (_nick, ids) => void inboxSeen.push([...ids]),
+      seen(_nick, ids) {
+        inboxSeen.push([...ids]);
+        return Promise.resolve([...ids]);
+      },
       acknowledge: () => Promise.resolve({ acknowledged: 1, unknown: ["x"], left: 0 }),
     },
     directMessages: {
+      placeOfAnswer: () => null,
       send(to: string, { text }: NewPost, caller: Caller) {
         if (options.directFailure !== undefined) return Promise.reject(options.directFailure);
         directs.push({ to, text, caller });

@@ -22,11 +22,12 @@ import type { McpServices } from "../../mcp/mod.ts";
 import { Protocol } from "../../mcp/protocol.ts";
 import type { Resources } from "../../mcp/resources.ts";
 import { type Capabilities, Results, type Session } from "../../mcp/results.ts";
-import type { Tool } from "../../mcp/tool.ts";
+import { followsTasks, TASKS, type TaskView } from "../../mcp/tasks.ts";
+import type { TaskResult, Tool } from "../../mcp/tool.ts";
 import { Invalid, NotFound } from "../../services/kernel/errors.ts";
 
-type Outcome = CallToolResult | InputRequiredResult;
-type Run = (session: Session) => Promise<Outcome> | Outcome;
+type Outcome = CallToolResult | InputRequiredResult | TaskResult;
+type Run = (session: Session, input: Record<string, unknown>) => Promise<Outcome> | Outcome;
 
 /** What answers the runner. */
 export function conformanceProtocols(services: McpServices): Answering {
@@ -137,6 +138,108 @@ const SCHEMA: ToolListing["inputSchema"] = {
   else: { required: ["email"] },
   additionalProperties: false,
 };
+
+/** A task of a fixture: it ends by itself, or once it has what it asked. */
+interface FixtureTask {
+  readonly createdAt: string;
+  /** When it ends by itself, in Unix milliseconds. */
+  readonly endsAt: number;
+  readonly asked: Map<string, ReturnType<typeof form>>;
+  readonly end: Readonly<Record<string, unknown>>;
+  isCancelled: boolean;
+}
+
+/** The tasks of one server. */
+class FixtureTasks {
+  readonly #tasks = new Map<string, FixtureTask>();
+
+  begin(end: FixtureTask["end"], more: Partial<FixtureTask> = {}): TaskResult {
+    const taskId = crypto.randomUUID();
+    const createdAt = new Date().toISOString();
+    const task = { createdAt, endsAt: 0, asked: new Map(), end, isCancelled: false, ...more };
+    this.#tasks.set(taskId, task);
+    return { content: [], resultType: "task", ...this.#view(taskId, task, "working") };
+  }
+
+  see(taskId: string): TaskView {
+    const task = this.#found(taskId);
+    const view = (status: TaskView["status"], payload?: object) => (
+      { ...this.#view(taskId, task, status), ...payload }
+    );
+    if (task.isCancelled) return view("cancelled");
+    if (task.asked.size > 0) {
+      return view("input_required", { inputRequests: Object.fromEntries(task.asked) });
+    }
+    if (Date.now() < task.endsAt) return view("working");
+    return view("error" in task.end ? "failed" : "completed", task.end);
+  }
+
+  update(taskId: string, responses: unknown): void {
+    const { asked } = this.#found(taskId);
+    for (const name of Object.keys(isRecord(responses) ? responses : {})) asked.delete(name);
+  }
+
+  cancel(taskId: string): void {
+    const task = this.#found(taskId);
+    if (this.see(taskId).status === "working") task.isCancelled = true;
+  }
+
+  #found(taskId: string): FixtureTask {
+    const task = this.#tasks.get(taskId);
+    if (task === undefined) throw new NotFound("There is no such task");
+    return task;
+  }
+
+  #view(taskId: string, { createdAt }: FixtureTask, status: TaskView["status"]): TaskView {
+    const times = { createdAt, lastUpdatedAt: createdAt };
+    return { taskId, status, ...times, ttlMs: 60_000, pollIntervalMs: 100 };
+  }
+}
+
+/** Calls that are tasks for clients that follow tasks. */
+function taskTools(tasks: FixtureTasks): Readonly<Record<string, Run>> {
+  const follows = ({ client }: Session) => followsTasks(client?.capabilities);
+  const requireTasks = (session: Session) => {
+    if (follows(session)) return;
+    const requiredCapabilities = { extensions: { [TASKS]: {} } };
+    throw new MissingRequiredClientCapabilityError({ requiredCapabilities });
+  };
+  return {
+    greet: (_session, { name }) => said(`Hello, ${String(name)}!`),
+    slow_compute(session, { seconds = 0, label }) {
+      const result = said(`computed ${String(label)}`);
+      const endsAt = Date.now() + Number(seconds) * 1000;
+      return follows(session) ? tasks.begin({ result }, { endsAt }) : result;
+    },
+    failing_job(session) {
+      requireTasks(session);
+      return tasks.begin({ result: { ...said("The job failed"), isError: true } });
+    },
+    protocol_error_job(session) {
+      requireTasks(session);
+      return tasks.begin({ error: { code: -32603, message: "internal error" } });
+    },
+    confirm_delete(session, { filename }) {
+      requireTasks(session);
+      const asked = new Map([["confirm", form("Delete it?", "confirm", "boolean")]]);
+      return tasks.begin({ result: said(`deleted ${String(filename)}`) }, { asked });
+    },
+    multi_input(session) {
+      requireTasks(session);
+      const asked = new Map([
+        ["one", form("What is your name?", "name")],
+        ["two", form("Are you sure?", "confirm", "boolean")],
+      ]);
+      return tasks.begin({ result: said("both are here") }, { asked });
+    },
+    test_tool_with_task(session) {
+      requireTasks(session);
+      const name = filled(session, "user_name", "name");
+      if (typeof name !== "string") return asks({ user_name: form("Your name?", "name") });
+      return tasks.begin({ result: said(`Hello, ${name}!`) });
+    },
+  };
+}
 
 const TOOLS: Readonly<Record<string, Run>> = {
   test_simple_text: () => said("This is a simple text response for testing."),
@@ -289,8 +392,12 @@ const RESOURCES: Resources = {
 
 /** The results of the fixtures, in place of muster's own. */
 class FixtureResults extends Results {
+  readonly #tasks = new FixtureTasks();
+  readonly #runs: Readonly<Record<string, Run>> = { ...TOOLS, ...taskTools(this.#tasks) };
+
   override capabilities(_session: Session): Capabilities {
-    return { tools: {}, resources: {}, prompts: {}, completions: {} };
+    const extensions = { [TASKS]: {} };
+    return { tools: {}, resources: {}, prompts: {}, completions: {}, extensions };
   }
 
   override resourcesFor(_session: Session): Resources {
@@ -298,7 +405,7 @@ class FixtureResults extends Results {
   }
 
   override list(_session: Session): ToolListing[] {
-    return Object.keys(TOOLS).map((name) => ({
+    return Object.keys(this.#runs).map((name) => ({
       name,
       description: `The fixture ${name}`,
       inputSchema: name === SCHEMA_TOOL ? SCHEMA : { type: "object" },
@@ -306,17 +413,29 @@ class FixtureResults extends Results {
   }
 
   override find(name: string, _session: Session): Tool | null {
-    return TOOLS[name] === undefined ? null : { name } as Tool;
+    return this.#runs[name] === undefined ? null : { name } as Tool;
   }
 
   override async call(
     { name }: Tool,
-    _input: Record<string, unknown>,
+    input: Record<string, unknown>,
     session: Session,
   ): Promise<Outcome> {
-    const run = TOOLS[name];
+    const run = this.#runs[name];
     if (run === undefined) throw new Error(`There is no ${name}`);
-    return await run(session);
+    return await run(session, input);
+  }
+
+  override async task(id: string, _session: Session): Promise<TaskView> {
+    return await Promise.resolve(this.#tasks.see(id));
+  }
+
+  override async updateTask(id: string, responses: unknown, _session: Session): Promise<void> {
+    await Promise.resolve(this.#tasks.update(id, responses));
+  }
+
+  override async cancelTask(id: string, _session: Session): Promise<void> {
+    await Promise.resolve(this.#tasks.cancel(id));
   }
 
   override prompts(_session: Session): Prompt[] {

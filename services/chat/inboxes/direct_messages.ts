@@ -21,7 +21,7 @@ import { BoundedMap } from "../../kernel/bounded_map.ts";
 import type { Log } from "../../kernel/log.ts";
 import { formatMicroseconds } from "../messages/mod.ts";
 import type { Delivery, Sending } from "./arrivals.ts";
-import { type EntryState, OPERATOR_SENDER, stateOf } from "./entry.ts";
+import { type AddressedText, type EntryState, OPERATOR_SENDER, stateOf } from "./entry.ts";
 import type { InboxDoor } from "./inboxes.ts";
 
 /** A message to send. */
@@ -48,6 +48,9 @@ export interface MessageFate {
     readonly expiresAt: number | null;
   }[];
 }
+
+/** What of an entry says whether it can be answered. */
+type AnswerableEntry = Pick<AddressedText, "kind" | "from" | "channel" | "via">;
 
 /** Conversations of accounts, as the IRC server keeps them. */
 interface DirectHistory {
@@ -171,6 +174,25 @@ export class DirectMessages {
         expiresAt: state === "queued" ? expiresAt : null,
       })),
     };
+  }
+
+  /**
+   * Where an answer to an entry of an agent's inbox goes: a nick or a channel.
+   *
+   * @returns null if nobody would get one
+   */
+  placeOfAnswer(nick: string, entry: AnswerableEntry): string | null {
+    const { kind, from, channel, via } = entry;
+    if (foldCase(from) === foldCase(nick)) return null;
+    if (kind === "mention") return channel;
+    if (kind !== "message" || !isNick(from) || isServiceName(from)) return null;
+    const { accounts, bridgeNick, otherBridges } = this.#options;
+    const bridges = [bridgeNick, ...otherBridges()];
+    if (bridges.some((bridge) => foldCase(bridge) === foldCase(from))) return null;
+    const account = accounts.find(from);
+    // A name under which the operator speaks may be nobody's.
+    if (account === null) return via === undefined ? from : null;
+    return account.revokedAt === null ? from : null;
   }
 
   /** The agent of this name; null if there is none. */

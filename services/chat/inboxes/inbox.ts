@@ -185,17 +185,31 @@ export class Inbox {
     return messages.map((message) => ({ ...message, state: this.#stateOf(message.id) }));
   }
 
-  /** Notes that entries reached their agent, unless it had them already. */
-  reached(ids: readonly string[], state: "delivered" | "read"): void {
+  /** The entries that their agent has not read, oldest first; with `since` those after it. */
+  unread(messages: MessageLog<AddressedText>, since?: string): Logged<AddressedText>[] {
+    return messages.read(since, INBOX_CAPACITY).filter(({ id }) => {
+      const state = this.#statuses.get(id)?.state;
+      return state === "queued" || state === "delivered";
+    });
+  }
+
+  /**
+   * Notes that entries reached their agent, unless it had them already.
+   *
+   * @returns the ids of those that it had not
+   */
+  reached(ids: readonly string[], state: "delivered" | "read"): string[] {
     const before = state === "read" ? ["queued", "delivered"] : ["queued"];
-    const times = ids.flatMap((id) => {
+    const news = ids.filter((id) => {
       const status = this.#statuses.get(id);
-      if (status === undefined || !before.includes(status.state)) return [];
+      if (status === undefined || !before.includes(status.state)) return false;
       status.state = state;
       status.since = this.#options.clock();
-      return this.#messages?.microsecondsOf(id) ?? [];
+      return true;
     });
+    const times = news.flatMap((id) => this.#messages?.microsecondsOf(id) ?? []);
     if (times.length > 0) this.#options.store?.mark(this.#options.accountId, times, state);
+    return news;
   }
 
   /** Removes entries that their agent is done with. */

@@ -3,7 +3,7 @@ import type { ChannelMessage, HeardMessage } from "../bridge/mod.ts";
 import { Forbidden, Invalid, NotFound, Unavailable } from "../../kernel/errors.ts";
 import type { Ended, Identity, Principal } from "../../people/identity/mod.ts";
 import { type ObservedMessage, wholeId } from "../../engines/irc/mod.ts";
-import { checkQuery, type MessageQuery, MessageReaders } from "../messages/mod.ts";
+import { checkQuery, type MessageLog, type MessageQuery, MessageReaders } from "../messages/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { Arrivals, type ArrivalsOptions, type Delivery, type Sending } from "./arrivals.ts";
 import { Bounces, type BouncesOptions, Expiries } from "./bounces.ts";
@@ -34,6 +34,8 @@ export function acknowledgementOf(
 export interface InboxQuery extends MessageQuery {
   /** The agent does not see the entries, so they keep their states. */
   readonly peeks?: boolean;
+  /** Only entries that the agent has not read, the oldest first. */
+  readonly unread?: boolean;
 }
 
 /** The result of an acknowledgement. */
@@ -242,7 +244,8 @@ export class Inboxes {
 
   /**
    * Reads an agent's messages, oldest first: by default the newest, with `since` the first ones
-   * after it. An agent reads its own inbox, the operator every inbox.
+   * after it, with `unread` the first ones that it has not read. An agent reads its own inbox, the
+   * operator every inbox.
    *
    * @throws NotFound if there is no such agent or it is revoked, Forbidden, Invalid, TooMany,
    * Unavailable once it is closed
@@ -256,7 +259,11 @@ export class Inboxes {
     const limit = query.limit ?? INBOX_CAPACITY;
     // Not awaited: it may take a minute, and a suspended function stays in memory.
     const caller = { principal, address: null };
-    return this.#readers.read(messages, { ...query, limit }, caller).then((found) => {
+    const unread = query.unread === true ? inbox.unread(messages, query.since) : [];
+    const found = unread.length > 0
+      ? Promise.resolve(unread.slice(0, limit))
+      : this.#readers.read(messages, { ...query, limit, ...newest(query, messages) }, caller);
+    return found.then((found) => {
       if (found.length === 0) return [];
       const entries = inbox.withStates(found);
       if (principal.id === agent.id && query.peeks !== true) {
@@ -268,12 +275,19 @@ export class Inboxes {
 
   /**
    * Notes that a reader has seen entries at which it peeked: they are read if it is their agent.
+   * Resolves when that is on disk, unless it refuses inboxes for now.
    *
+   * @returns the ids of those that nobody had read before; of two readers, one gets each
    * @throws NotFound if there is no such agent or it is revoked, Forbidden
    */
-  seen(nick: string, ids: readonly string[], principal: Principal): void {
+  async seen(nick: string, ids: readonly string[], principal: Principal): Promise<string[]> {
     const agent = this.#agentOf(nick, principal);
-    if (principal.id === agent.id) this.#inboxOf(agent).reached(ids, "read");
+    if (principal.id !== agent.id) return [...ids];
+    const inbox = this.#open(agent);
+    await inbox.load();
+    const news = inbox.reached(ids, "read");
+    await this.settled();
+    return news;
   }
 
   /**
@@ -410,4 +424,13 @@ export class Inboxes {
     this.#inboxes.get(accountId)?.end("The agent is gone");
     this.#inboxes.delete(accountId);
   }
+}
+
+/** For a reader who waits for what it has not read: only what comes from now on. */
+function newest(
+  { unread }: InboxQuery,
+  messages: MessageLog<AddressedText>,
+): Pick<InboxQuery, "since"> {
+  const { last } = messages;
+  return unread === true && last !== null ? { since: last.timestamp } : {};
 }

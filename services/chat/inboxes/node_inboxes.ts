@@ -158,8 +158,8 @@ export class NodeInboxes implements InboxDoor {
     return await this.#here().read(nick, query, principal);
   }
 
-  seen(nick: string, ids: readonly string[], principal: Principal): void {
-    this.#here().seen(nick, ids, principal);
+  async seen(nick: string, ids: readonly string[], principal: Principal) {
+    return await this.#here().seen(nick, ids, principal);
   }
 
   async acknowledge(nick: string, what: Acknowledgement, principal: Principal) {

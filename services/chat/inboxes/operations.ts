@@ -16,8 +16,8 @@ import {
 
 /** What the operations on messages to agents call. */
 interface MessageServices {
-  readonly inboxes: Pick<InboxDoor, "read" | "acknowledge">;
-  readonly directMessages: Pick<DirectMessages, "send" | "fate">;
+  readonly inboxes: Pick<InboxDoor, "read" | "seen" | "acknowledge">;
+  readonly directMessages: Pick<DirectMessages, "send" | "fate" | "placeOfAnswer">;
 }
 
 const STATES =
@@ -26,6 +26,9 @@ const STATES =
   "bounced: it went back to its sender; dropped: it made room for another";
 
 const stateSchema = z.enum(ENTRY_STATES).meta({ description: STATES });
+
+/** Most characters of ids in a query. */
+const MAX_IDS = 8000;
 
 /** A time, or null. */
 const timeSchema = z.string().nullable();
@@ -62,6 +65,10 @@ const messageSchema = z.object({
   workspace: z.string().optional(),
   question: z.int().optional(),
   message: z.string().optional().meta({ description: "The message that came back" }),
+  reply_to: z.string().optional().meta({
+    description: "Where an answer goes: the nick of the speaker, or the channel. Absent where " +
+      "nobody would get one: what muster reports, and what a name said that has no receiver",
+  }),
   timestamp: z.string().meta({
     description: "ISO 8601, UTC, microseconds; strictly increasing for an agent",
     example: "2026-11-20T23:18:00.123456Z",
@@ -86,22 +93,40 @@ export const readInbox = serverOperation({
     "returns an entry until it is acknowledged. `state` is its state before this read. A channel's " +
     "message counts if the agent was registered with the channel or is in it, and if the " +
     "text contains its nick as a word, @all, its type (@worker, @workers), or @prefix*. " +
-    "An envelope counts if its `to` lists one of these. The newest messages are kept, also over " +
+    "An envelope counts if its `to` lists one of these. With `unread`, a reader that waits again " +
+    "and again gets each entry once, also if others read for the agent. The newest messages are kept, also over " +
     "restarts, as long as `irc.history` says.",
   input: byNick.extend({
     since: sinceSchema,
     limit: wholeNumber("Most messages; all by default", 1, INBOX_CAPACITY),
     wait_seconds: waitSchema,
+    unread: z.enum(["true", "false"]).optional().meta({
+      description: "With `true` only what the agent has not read, the oldest first. It stays " +
+        "unread: read what you use by its id",
+    }),
+    ids: z.string().min(1).max(MAX_IDS).optional().meta({
+      description: "Ids with commas between them: reads these entries, and returns those that " +
+        "were not read before. Of two readers that ask for the same entry, one gets it",
+    }),
   }),
   ok: {
     schema: z.array(messageSchema),
     description: "The newest, or the first ones after `since`",
   },
   refusals: [unknown, { error: TooMany }, isAway],
-}, async ({ inboxes }: MessageServices, asked, { caller: { principal }, end, isPeek = false }) => {
-  const { nick, since, limit, wait_seconds: waitSeconds = 0 } = asked;
-  const query = { since, limit, waitSeconds, end, peeks: isPeek };
-  return (await inboxes.read(nick, query, principal)).map(viewOf);
+}, async (services: MessageServices, asked, { caller: { principal }, end, isPeek = false }) => {
+  const { inboxes, directMessages } = services;
+  const { nick, since, limit, wait_seconds: waitSeconds = 0, ids } = asked;
+  const unread = ids !== undefined || asked.unread === "true";
+  const query = { since, limit, waitSeconds, end, unread, peeks: isPeek || unread };
+  const found = await inboxes.read(
+    nick,
+    ids === undefined ? query : { unread, peeks: true },
+    principal,
+  );
+  const news = ids === undefined ? null : await inboxes.seen(nick, ids.split(","), principal);
+  return found.filter(({ id }) => news?.includes(id) !== false)
+    .map((message) => viewOf(message, directMessages.placeOfAnswer(nick, message)));
 });
 
 /** What a reader has seen of what it peeked at. An answer may have had no room for all of it. */
@@ -110,7 +135,10 @@ export const noteRead = serverOperation({
   runsOn: "leader",
   summary: "Note that a reader has seen entries of an inbox: they are read if it is their agent",
   input: byNick.extend({ ids: z.array(z.string()).max(INBOX_CAPACITY) }),
-  done: "Noted",
+  ok: {
+    schema: z.array(z.string()),
+    description: "The ids of those that were not read before; all, if it is another's inbox",
+  },
   refusals: [unknown, isAway],
 }, (
   { inboxes }: { readonly inboxes: Pick<InboxDoor, "seen"> },
@@ -267,6 +295,6 @@ function fateView({ clientId, receivers, ...fate }: MessageFate) {
   };
 }
 
-function viewOf(message: Addressed) {
-  return { ...message, at: message.timestamp };
+function viewOf(message: Addressed, place: string | null) {
+  return { ...message, at: message.timestamp, ...(place === null ? {} : { reply_to: place }) };
 }

@@ -55,6 +55,7 @@ Deno.test("GET /v1/agents/{nick}/messages returns the same messages at every rea
         text: "psst",
         timestamp: "2026-11-20T12:00:00.000000Z",
         at: "2026-11-20T12:00:00.000000Z",
+        reply_to: "ann",
       },
       {
         id: "id-hello @all",
@@ -66,12 +67,41 @@ Deno.test("GET /v1/agents/{nick}/messages returns the same messages at every rea
         text: "hello @all",
         timestamp: "2026-11-20T12:00:00.000001Z",
         at: "2026-11-20T12:00:00.000001Z",
+        reply_to: "#general",
       },
     ];
     assert.deepEqual(await api.answer(MESSAGES), expected);
     assert.deepEqual(await api.answer(MESSAGES), expected);
     assert.deepEqual(await api.answer(`${MESSAGES}?since=id-psst`), expected.slice(1));
     assert.deepEqual(await api.answer(`${MESSAGES}?limit=1`), expected.slice(1));
+  });
+});
+
+Deno.test("what an agent has not read is shown until it is read by its id, and each once", async () => {
+  await withApi(async (api) => {
+    const { services } = api;
+    const texts = async (query: string, who?: "reader") => {
+      const response = await api.send({ request: `${MESSAGES}?${query}`, ...who && { who } });
+      const messages = await response.json() as { text: string; reply_to?: string }[];
+      return messages.map(({ text }) => text);
+    };
+    for (const text of ["one", "two", "three"]) say(services, text);
+    assert.deepEqual(await texts("unread=true", "reader"), ["one", "two", "three"]);
+    assert.deepEqual(await texts("unread=true&limit=2", "reader"), ["one", "two"]);
+    assert.deepEqual(await texts("ids=id-one,id-three,none", "reader"), ["one", "three"]);
+    assert.deepEqual(await texts("ids=id-one,id-two", "reader"), ["two"]);
+    assert.deepEqual(await texts("unread=true", "reader"), []);
+    assert.deepEqual(await texts("unread=false", "reader"), ["one", "two", "three"]);
+    const waiting = texts("unread=true&wait_seconds=60", "reader");
+    await until(() => api.services.inboxes.arrived === 3);
+    say(services, "four");
+    assert.deepEqual(await waiting, ["four"]);
+    // The operator's reads are not the agent's.
+    assert.deepEqual(await texts("ids=id-four"), ["four"]);
+    assert.deepEqual(await texts("unread=true", "reader"), ["four"]);
+    assert.deepEqual(await texts("since=id-three", "reader"), ["four"]);
+    assert.deepEqual(await texts("unread=true", "reader"), []);
+    await api.expect([{ request: `${MESSAGES}?unread=1`, status: 400, matches: /unread/ }]);
   });
 });
 
