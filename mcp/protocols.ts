@@ -7,7 +7,7 @@ import { type Scheduler, systemScheduler } from "../services/kernel/scheduler.ts
 import type { Config } from "../services/operation/config/mod.ts";
 import type { Services } from "../services/operation/daemon/mod.ts";
 import type { Metrics } from "../services/operation/metrics/mod.ts";
-import type { Identity, Principal } from "../services/people/identity/mod.ts";
+import type { AgentSessions, Identity, Principal } from "../services/people/identity/mod.ts";
 import type { ProjectRepositories, Projects } from "../services/work/projects/mod.ts";
 import { coordinationTools } from "./coordination_tools.ts";
 import type { CallPlacement } from "./forwarded_calls.ts";
@@ -31,7 +31,9 @@ export interface McpServices extends ServerServices {
     Metrics,
     "requestAnswered" | "toolCalled" | "streamOpened" | "streamClosed"
   >;
-  readonly identity: Pick<Identity, "authenticate" | "endings" | "onEnded">;
+  readonly identity: Pick<Identity, "authenticate" | "enterSession" | "endings" | "onEnded">;
+  /** Absent: an agent has no sessions. */
+  readonly agentSessions?: Pick<AgentSessions, "end">;
   /** Absent: this node alone has projects. */
   readonly hosting?: {
     readonly projects: Pick<Projects, "all" | "find">;
