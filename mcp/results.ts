@@ -11,10 +11,12 @@ import { Conflict, NotFound } from "../services/kernel/errors.ts";
 import { suggest } from "../services/kernel/suggest.ts";
 import { type Completion, completionOf } from "./completions.ts";
 import { instructionsFor } from "./instructions.ts";
+import { inContractNames } from "./names.ts";
 import { fillPrompt, promptsFor } from "./prompts.ts";
 import type { Resources } from "./resources.ts";
 import { OLDEST_REVISION, STATELESS_REVISION, STRUCTURED_REVISION } from "./revisions.ts";
 import { taskKeyOf, TASKS, type TaskView, taskView } from "./tasks.ts";
+import { SKILLS } from "./skills.ts";
 import { type CallServices, callTool, resultOf, type TaskResult, type Tool } from "./tool.ts";
 import { type ClientSide, ToolCall, type ToolContext, withClient } from "./tool_call.ts";
 import { ALL, type ToolSelection } from "./tool_sets.ts";
@@ -82,7 +84,9 @@ export class Results {
       tools: {},
       ...(hasResources ? { resources: {}, completions: {} } : {}),
       ...(this.prompts(session).length === 0 ? {} : { prompts: {} }),
-      ...(session.revision === STATELESS_REVISION ? { extensions: { [TASKS]: {} } } : {}),
+      ...(session.revision === STATELESS_REVISION
+        ? { extensions: { [TASKS]: {}, ...hasResources ? { [SKILLS]: {} } : {} } }
+        : {}),
     };
   }
 
@@ -148,11 +152,11 @@ export class Results {
   }
 
   /** The tools that the caller may call and the client lists, as `tools/list` shows them. */
-  list({ context, revision, selection }: Session): ToolListing[] {
+  list({ context: { caller: { principal } }, revision, selection }: Session): ToolListing[] {
     const isStructured = knowsStructure(revision);
-    return this.#tools.openTo(context.caller.principal)
-      .filter(({ name }) => selection.has(name))
+    const listed = this.#tools.openTo(principal).filter(({ name }) => selection.has(name))
       .map((tool) => listingOf(tool, isStructured));
+    return hasOwnNames(principal) ? listed : listed.map(inContractNames);
   }
 
   /** The result of `tools/list` as JSON text. */
@@ -160,7 +164,11 @@ export class Results {
     const { context, revision, selection } = session;
     return this.#tools.textFor(
       context.caller.principal,
-      `${knowsStructure(revision) ? "structured" : "plain"} ${selection.key} `,
+      [
+        knowsStructure(revision) ? "structured" : "plain",
+        hasOwnNames(context.caller.principal) ? "own" : "contract",
+        `${selection.key} `,
+      ].join(" "),
       () => JSON.stringify({ tools: this.list(session) }),
     );
   }
@@ -277,6 +285,11 @@ function isComplete(
 
 function listingOf(tool: Tool, isStructured: boolean): ToolListing {
   return isStructured ? { ...tool.listing, outputSchema: tool.outputSchema } : tool.listing;
+}
+
+/** Whether lists have our names of tools and arguments, and not the contract's. */
+function hasOwnNames({ kind }: Principal): boolean {
+  return kind === "agent";
 }
 
 /** Whether a revision, which is a date, has structured results and their schemas. */

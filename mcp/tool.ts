@@ -227,9 +227,9 @@ export function tool<Input extends z.ZodRawShape>(definition: ToolDefinition<Inp
         requireOpen(head, principal, services);
         return new Invalid(message);
       };
-      const unknown = Object.keys(input).find((key) => !names.includes(key));
-      if (unknown !== undefined) throw invalid(describeUnknown(unknown, { name, names }));
       const read = readerOf()(input) as Data;
+      const unknown = Object.keys(read).find((key) => !names.includes(key));
+      if (unknown !== undefined) throw invalid(describeUnknown(unknown, { name, names }));
       const { data: given, error } = schemaOf().safeParse(read, { reportInput: true });
       if (given === undefined) throw invalid(describeError(error));
       if (isInProject) requireWholeCharacters(given);
