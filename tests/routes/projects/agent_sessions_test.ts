@@ -14,7 +14,7 @@ function terminal({ caller, answer, send }: TestProject, number: number) {
   };
 }
 
-async function work(test: TestProject, one: ReturnType<typeof terminal>) {
+async function work(one: ReturnType<typeof terminal>) {
   await one.answer("POST /api/workspaces/create", { name: "w" });
   const changes = [{ path: "a.txt", content: "A\n" }];
   const { uuid: tip } = await one.answer("POST /api/workspaces/w/commit", {
@@ -41,7 +41,7 @@ Deno.test("the sessions of an agent share its slots, and name themselves in what
     const held = await second.send(`POST /api/tickets/${one}/claim`, {});
     assert.equal(held.status, 409);
     assert.equal((await held.json()).claimed_by, "caller");
-    const { tip } = await work(test, second);
+    const { tip } = await work(second);
     const { user } = await test.answer(`GET /api/checkin/${tip}`);
     assert.equal(user, "caller-2");
     const [review] = (await test.answer("GET /api/reviews")).reviews;
@@ -69,7 +69,7 @@ Deno.test("a session neither approves nor checks what another of its agent made"
       contexts: [{ context: "ci", reporters: ["caller", "other"] }],
     };
     await test.answer("PUT /api/protection", { body: [rule] });
-    const { tip, review } = await work(test, second);
+    const { tip, review } = await work(second);
     for (const one of [first, second]) {
       assert.equal((await one.send(`POST /api/reviews/${review}/approve`, {})).status, 403);
       await one.answer("POST /api/status", { checkin: tip, context: "ci", state: "success" });
