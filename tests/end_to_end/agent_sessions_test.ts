@@ -153,5 +153,13 @@ Deno.test("on IRC, each session is a user of its own while it lasts", async () =
     await ann.send("PRIVMSG scout-2 :are you still there?");
     const left = await asked(() => first.call("read_inbox"), (text) => text.includes("still"));
     assert.doesNotMatch(left, /how far/);
+
+    await using guest = await IrcClient.connect(project.program.irc);
+    await guest.register({ nick: "scout-3" });
+    await using third = terminal(project);
+    await third.initialize();
+    await third.call("post", { channel: "#general", text: "from the third" });
+    await guest.expect(/^:scout-3!\S+ NICK :?Guest/);
+    await ann.expect(/^:scout-3!agent@\S+ PRIVMSG #general :from the third$/);
   });
 });
