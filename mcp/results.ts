@@ -11,6 +11,7 @@ import { Conflict, NotFound } from "../services/kernel/errors.ts";
 import { suggest } from "../services/kernel/suggest.ts";
 import { type Completion, completionOf } from "./completions.ts";
 import { instructionsFor } from "./instructions.ts";
+import { inContractNames } from "./names.ts";
 import { fillPrompt, promptsFor } from "./prompts.ts";
 import type { Resources } from "./resources.ts";
 import { OLDEST_REVISION, STATELESS_REVISION, STRUCTURED_REVISION } from "./revisions.ts";
@@ -37,7 +38,7 @@ export interface Session {
 /** What a client may use beside nothing at all. */
 export interface Capabilities {
   readonly tools: Record<string, never>;
-  readonly resources?: Record<string, never>;
+  readonly resources?: { readonly subscribe?: true };
   readonly prompts?: Record<string, never>;
   readonly completions?: Record<string, never>;
   readonly extensions?: Readonly<Record<string, Record<string, never>>>;
@@ -48,6 +49,17 @@ export interface ResultServices extends CallServices {
   readonly metrics: Pick<Metrics, "toolCalled">;
   /** Absent: there are none. */
   readonly resources?: Resources;
+}
+
+/** A task that a client subscribes to. */
+export interface FollowedTask {
+  readonly id: string;
+  /** The types of events after which it may be another. */
+  readonly events: readonly string[];
+  /** Whether an event of such a type is about it. */
+  concerns(event: Readonly<Record<string, unknown>>): boolean;
+  /** @throws NotFound if it is none of the caller's */
+  see(): Promise<TaskView>;
 }
 
 /** The results of the protocol's methods, for any transport. */
@@ -137,11 +149,11 @@ export class Results {
   }
 
   /** The tools that the caller may call and the client lists, as `tools/list` shows them. */
-  list({ context, revision, selection }: Session): ToolListing[] {
+  list({ context: { caller: { principal } }, revision, selection }: Session): ToolListing[] {
     const isStructured = knowsStructure(revision);
-    return this.#tools.openTo(context.caller.principal)
-      .filter(({ name }) => selection.has(name))
+    const listed = this.#tools.openTo(principal).filter(({ name }) => selection.has(name))
       .map((tool) => listingOf(tool, isStructured));
+    return hasOwnNames(principal) ? listed : listed.map(inContractNames);
   }
 
   /** The result of `tools/list` as JSON text. */
@@ -149,7 +161,11 @@ export class Results {
     const { context, revision, selection } = session;
     return this.#tools.textFor(
       context.caller.principal,
-      `${knowsStructure(revision) ? "structured" : "plain"} ${selection.key} `,
+      [
+        knowsStructure(revision) ? "structured" : "plain",
+        hasOwnNames(context.caller.principal) ? "own" : "contract",
+        `${selection.key} `,
+      ].join(" "),
       () => JSON.stringify({ tools: this.list(session) }),
     );
   }
@@ -187,6 +203,21 @@ export class Results {
     if (knowsStructure(revision) || !isComplete(result)) return result;
     const { structuredContent: _unknown, ...plain } = result;
     return plain;
+  }
+
+  /**
+   * A task that a client subscribes to.
+   *
+   * @throws NotFound if it is none of the caller's
+   */
+  followedTask(id: string, session: Session): FollowedTask {
+    const { key, task } = this.#followed(id, session);
+    return {
+      id,
+      events: task.events,
+      concerns: (event) => task.concerns(event, key.about, key.slug),
+      see: () => this.task(id, session),
+    };
   }
 
   /**
@@ -251,6 +282,11 @@ function isComplete(
 
 function listingOf(tool: Tool, isStructured: boolean): ToolListing {
   return isStructured ? { ...tool.listing, outputSchema: tool.outputSchema } : tool.listing;
+}
+
+/** Whether lists have our names of tools and arguments, and not the contract's. */
+function hasOwnNames({ kind }: Principal): boolean {
+  return kind === "agent";
 }
 
 /** Whether a revision, which is a date, has structured results and their schemas. */

@@ -29,7 +29,7 @@ Deno.test("tickets: the tools say the same as the routes", async () => {
     );
     assert.deepEqual((await test.use("list_tickets", { status: "Open" })).data.tickets, []);
     assert.match(await test.fail("update_ticket", { uuid }), /^No fields to update/);
-    assert.match(await test.fail("get_ticket", { uuid: "ffff" }), /search_code/);
+    assert.match(await test.fail("get_ticket", { uuid: "ffff" }), /search_project/);
     const { data: short } = await test.use("create_ticket", { title: "No body" });
     assert.equal((await test.use("get_ticket", { uuid: short.uuid })).data.body, "");
     for (const title of ["", " ", "\u200d", "\u3164 "]) {

@@ -2,6 +2,7 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { ownName } from "../../../mcp/names.ts";
 import { createMcpHandler, type McpHandler } from "../../../mcp/mod.ts";
 import { createApi } from "../../../routes/app.ts";
 import { type TestProject, withProject } from "../../support/projects.ts";
@@ -161,10 +162,10 @@ class Tools {
       const few = { query: "?tools=work" };
       const work = await this.#rpc("tools/list", {}, this.#operator, REVISION, few);
       for (const { name, outputSchema } of [...await this.#tools(this.#operator), ...work.tools]) {
-        this.#validators.set(name, ajv.compile(outputSchema));
+        this.#validators.set(ownName(name), ajv.compile(outputSchema));
       }
     }
-    const validate = this.#validators.get(name);
+    const validate = this.#validators.get(ownName(name));
     assert.ok(validate !== undefined, `${name} is listed`);
     assert.ok(validate(data), `${name}: ${JSON.stringify(validate.errors)}`);
   }
