@@ -22,13 +22,11 @@ export interface SdkBuild {
  * @returns the package as a file
  */
 export async function buildTypescript({ document, folder }: SdkBuild): Promise<string> {
-  const tools = sdkTools();
   await copySources("typescript", folder);
-  await Deno.symlink(join(tools, "node_modules"), join(folder, "node_modules"));
-  const npm = (...words: string[]) => run(folder, "npm", words, { MUSTER_OPENAPI: document });
-  await npm("run", "--silent", "generate");
-  await npm("run", "--silent", "build");
-  await npm("pack", "--silent");
+  await run(folder, "cp", ["-r", join(sdkTools(), "node_modules"), "."]);
+  await run(folder, "node_modules/.bin/openapi-ts", [], { MUSTER_OPENAPI: document });
+  await run(folder, "node_modules/.bin/tsc", []);
+  await run(folder, "npm", ["pack", "--silent"]);
   return join(folder, `muster-client-${VERSION}.tgz`);
 }
 
@@ -53,7 +51,7 @@ export async function buildPython({ document, folder }: SdkBuild): Promise<strin
 }
 
 async function copySources(language: string, folder: string): Promise<void> {
-  await run(folder, "cp", ["-r", join(ROOT, "clients", language, "."), "."]);
+  await run(folder, "cp", ["-r", `${join(ROOT, "clients", language)}/.`, "."]);
 }
 
 /** @throws Error with what the program wrote, if it fails */
