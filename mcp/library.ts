@@ -22,12 +22,16 @@ import { isRecord, RPC_ERROR, rpcError } from "./json_rpc.ts";
 import type { Results, Session } from "./results.ts";
 import { INITIALIZED_REVISIONS, STATELESS_REVISION } from "./revisions.ts";
 import { SERVER_INFO } from "./server_info.ts";
+import { getSkill, isOfSkill, listSkills, readSkill, SKILLS } from "./skills.ts";
 import { type SubscriptionOptions, Subscriptions } from "./subscriptions.ts";
 import { followsTasks, TASKS } from "./tasks.ts";
 import { USE_TOOL } from "./unlisted_calls.ts";
 
 /** What a client lacks that asks for tasks without declaring the extension. */
 const NEEDS_TASKS = { requiredCapabilities: { extensions: { [TASKS]: {} } } };
+
+/** Skills are the same for every caller until the server is another; an hour is soon enough. */
+const UNCHANGING = { ttlMs: 3_600_000, cacheScope: "public" } as const;
 
 /** A session, and whether its client takes a stream in place of an answer. */
 interface Served extends Session {
@@ -144,6 +148,7 @@ export class Library {
       );
     });
     if (capabilities.extensions?.[TASKS] !== undefined) this.#offerTasks(server, session);
+    if (capabilities.extensions?.[SKILLS] !== undefined) this.#offerSkills(server, session);
     if (capabilities.completions !== undefined) {
       server.setRequestHandler(
         "completion/complete",
@@ -155,6 +160,19 @@ export class Library {
     if (capabilities.resources !== undefined) this.#offerResources(server, session);
     if (capabilities.prompts !== undefined) this.#offerPrompts(server, session);
     return server;
+  }
+
+  #offerSkills(server: Server, session: Served): void {
+    // The list comes whole: no cursor continues it.
+    const page = { params: z.looseObject({ cursor: z.undefined().optional() }) };
+    const byUri = { params: z.looseObject({ uri: z.string() }) };
+    server.setRequestHandler("skills/list", page, () => ({ ...listSkills(), ...UNCHANGING }));
+    server.setRequestHandler(
+      "skills/get",
+      byUri,
+      ({ uri }) =>
+        this.#explained(session, () => Promise.resolve({ ...getSkill(uri), ...UNCHANGING })),
+    );
   }
 
   #offerTasks(server: Server, session: Served): void {
@@ -195,7 +213,12 @@ export class Library {
     );
     server.setRequestHandler(
       "resources/read",
-      ({ params: { uri } }) => this.#explained(session, () => resources.read(uri, caller), { uri }),
+      ({ params: { uri } }) =>
+        this.#explained(
+          session,
+          async () => isOfSkill(uri) ? readSkill(uri) : await resources.read(uri, caller),
+          { uri },
+        ),
     );
   }
 

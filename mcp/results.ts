@@ -16,6 +16,7 @@ import { fillPrompt, promptsFor } from "./prompts.ts";
 import type { Resources } from "./resources.ts";
 import { OLDEST_REVISION, STATELESS_REVISION, STRUCTURED_REVISION } from "./revisions.ts";
 import { taskKeyOf, TASKS, type TaskView, taskView } from "./tasks.ts";
+import { SKILLS } from "./skills.ts";
 import { type CallServices, callTool, resultOf, type TaskResult, type Tool } from "./tool.ts";
 import { type ClientSide, ToolCall, type ToolContext, withClient } from "./tool_call.ts";
 import { ALL, type ToolSelection } from "./tool_sets.ts";
@@ -83,7 +84,9 @@ export class Results {
       tools: {},
       ...(hasResources ? { resources: {}, completions: {} } : {}),
       ...(this.prompts(session).length === 0 ? {} : { prompts: {} }),
-      ...(session.revision === STATELESS_REVISION ? { extensions: { [TASKS]: {} } } : {}),
+      ...(session.revision === STATELESS_REVISION
+        ? { extensions: { [TASKS]: {}, ...hasResources ? { [SKILLS]: {} } : {} } }
+        : {}),
     };
   }
 
