@@ -1,5 +1,6 @@
 import { NotDelivered, type OutgoingMessage, RPC_ERROR, ServerAway } from "../mcp/stdio/mod.ts";
 import { answerUntil } from "../services/kernel/body_until.ts";
+import { SESSION_HEADER } from "../services/kernel/session_header.ts";
 import type { Config } from "../services/operation/config/mod.ts";
 import { readToken } from "./client.ts";
 import { certificateFault, trustOwnCertificate } from "./certificates.ts";
@@ -11,6 +12,11 @@ const RECONNECT_LIMIT = 5000;
 const RECONNECT_PAUSE = 250;
 /** How long a brief message may take, in milliseconds: clients wait ten seconds for a start. */
 const BRIEF_LIMIT = 8000;
+
+/** How often a client that has called a tool says that it is there, in milliseconds. */
+const BEAT = 60_000;
+/** How long the end of a session may take, in milliseconds: clients soon kill who does not end. */
+const END_LIMIT = 1500;
 
 /** What an agent can do without the server. */
 const GO_ON = "Tell your user, go on with work that does not need muster, and try again later";
@@ -36,31 +42,48 @@ export class ForwardedMcp implements Delivery {
   readonly #config: Config;
   readonly #locate: () => Promise<string>;
   readonly #http: Deno.HttpClient | null;
+  readonly #session: string;
   #token: string;
+  #beat: ReturnType<typeof setInterval> | undefined;
 
   private constructor(
     config: Config,
     locate: () => Promise<string>,
-    connection: { readonly token: string; readonly http: Deno.HttpClient | null },
+    connection: {
+      readonly token: string;
+      readonly http: Deno.HttpClient | null;
+      readonly session: string;
+    },
   ) {
     this.#config = config;
     this.#locate = locate;
     this.#http = connection.http;
+    this.#session = connection.session;
     this.#token = connection.token;
   }
 
   /**
    * @param locate the URL of the endpoint, asked for before each attempt: a server that starts again
    * may have another one; throws ServerAway
+   * @param session what names the client's session to the server
    * @throws CommandFailed if there is no token
    */
-  static async open(config: Config, locate: () => Promise<string>): Promise<ForwardedMcp> {
+  static async open(
+    config: Config,
+    locate: () => Promise<string>,
+    session: string,
+  ): Promise<ForwardedMcp> {
     const token = await readToken(config.data_dir);
-    return new ForwardedMcp(config, locate, { token, http: await trustOwnCertificate(config) });
+    const http = await trustOwnCertificate(config);
+    return new ForwardedMcp(config, locate, { token, http, session });
   }
 
   /** @throws NotDelivered */
   async deliver(message: OutgoingMessage): Promise<Response> {
+    if (this.#beat === undefined && message.body.includes('"tools/call"')) {
+      this.#beat = setInterval(() => this.#sayPresent(), BEAT);
+      Deno.unrefTimer(this.#beat);
+    }
     const response = await this.#reach(message);
     if (response.status !== 401) return response;
     const before = this.#token;
@@ -72,9 +95,37 @@ export class ForwardedMcp implements Delivery {
     return again;
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#beat !== undefined) {
+      clearInterval(this.#beat);
+      await this.#say("DELETE", null, END_LIMIT);
+    }
     this.#http?.close();
-    return Promise.resolve();
+  }
+
+  /** Keeps the session while the agent thinks, or waits for its person. */
+  async #sayPresent(): Promise<void> {
+    await this.#say("POST", '{"jsonrpc":"2.0","method":"notifications/initialized"}', BRIEF_LIMIT);
+  }
+
+  /** Sends what needs no answer. A server that is away hears it later, or sees the silence. */
+  async #say(method: string, body: string | null, limit: number): Promise<void> {
+    try {
+      const answer = await fetch(await this.#locate(), {
+        method,
+        headers: {
+          "authorization": `Bearer ${this.#token}`,
+          "content-type": "application/json",
+          [SESSION_HEADER]: this.#session,
+        },
+        body,
+        signal: AbortSignal.timeout(limit),
+        ...(this.#http === null ? {} : { client: this.#http }),
+      });
+      await answer.body?.cancel();
+    } catch {
+      // As said above.
+    }
   }
 
   /** The token as it is now; that from before if there is none. */
@@ -108,6 +159,7 @@ export class ForwardedMcp implements Delivery {
    */
   async #attempt({ headers, body, signal }: OutgoingMessage): Promise<Response | ServerAway> {
     headers.set("authorization", `Bearer ${this.#token}`);
+    headers.set(SESSION_HEADER, this.#session);
     const url = await this.#locate().catch((error) => {
       if (error instanceof ServerAway) return error;
       throw error;

@@ -8,6 +8,7 @@ import { type Delivery, ForwardedMcp, mcpUrlOf, notServed } from "./mcp_forward.
 import type { CommandOptions } from "./options.ts";
 import { CommandFailed, printError } from "./output.ts";
 import { endSignals } from "./platform.ts";
+import { writeSession } from "./session_file.ts";
 import { readClientSettings } from "./settings.ts";
 
 /** What the person gives beside the global options. */
@@ -23,7 +24,10 @@ export async function serveMcp(options: McpOptions): Promise<void> {
   const config = await readClientSettings(options);
   const url = serverOf(options);
   const tools = toolsOf(options);
-  await using delivery = await openDelivery(url, config);
+  const session = crypto.randomUUID().replaceAll("-", "");
+  await using ending = new AsyncDisposableStack();
+  ending.defer(await writeSession(session, url ?? resolve(config.data_dir)));
+  await using delivery = await openDelivery(url, config, session);
   await using memory = await AnswerCache.open({
     server: [url ?? resolve(config.data_dir), ...tools === undefined ? [] : [tools]].join(" "),
     token: await readToken(config.data_dir),
@@ -63,15 +67,19 @@ function toolsOf({ tools }: McpOptions): string | undefined {
   return tools;
 }
 
-async function openDelivery(url: string | null, config: Config): Promise<Delivery> {
-  if (url !== null) return await ForwardedMcp.open(config, () => Promise.resolve(url));
+async function openDelivery(
+  url: string | null,
+  config: Config,
+  session: string,
+): Promise<Delivery> {
+  if (url !== null) return await ForwardedMcp.open(config, () => Promise.resolve(url), session);
   const folder = config.data_dir;
   if (!isHeld(folder)) {
     const { openHere } = await import("./mcp_here.ts");
     const here = await openHere(config);
     if (here !== null) return here;
   }
-  const forwarded = await ForwardedMcp.open(config, () => locateServer(folder));
+  const forwarded = await ForwardedMcp.open(config, () => locateServer(folder), session);
   return await readEndpoints(folder) === null ? new LateDelivery(config, forwarded) : forwarded;
 }
 

@@ -42,4 +42,5 @@ export {
   type HttpServerOptions,
   type RequestConnection,
 } from "./server.ts";
+export { MCP_SESSION_HEADER, sessionKeyOf } from "./session_key.ts";
 export { chooseServeConnection, type ServeConnection, WITHOUT_SERVER } from "./runtime.ts";

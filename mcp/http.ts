@@ -6,13 +6,17 @@ import {
   CREDENTIALS_MISSING,
   type Forwarding,
   Hosts,
+  MCP_SESSION_HEADER,
   readAuthorization,
   recordAnswer,
+  sessionKeyOf,
   TrustedProxies,
 } from "../http/mod.ts";
 import {
+  Conflict,
   Forbidden,
   Invalid,
+  NotFound,
   ServiceError,
   TooLarge,
   TooMany,
@@ -27,7 +31,7 @@ import {
   type Principal,
 } from "../services/people/identity/mod.ts";
 import { ForwardedCalls } from "./forwarded_calls.ts";
-import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
+import { isRecord, RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
 import { foreignOrigin, type Target, targetOf } from "./origin.ts";
 import { type McpServices, Protocols } from "./protocols.ts";
 import type { ToolContext } from "./tool_call.ts";
@@ -103,7 +107,7 @@ export function createMcpHandler(
 
 const PATH = /^\/mcp\/?$/;
 
-const ALLOW = "POST, OPTIONS";
+const ALLOW = "POST, DELETE, OPTIONS";
 
 /** What answers messages. */
 export type Answering = Pick<Protocols, "answering" | "placements" | "prepare" | "rehearse">;
@@ -142,6 +146,8 @@ const REFUSALS: readonly (readonly [ErrorClass, number, RpcErrorCode])[] = [
   [Invalid, 400, RPC_ERROR.parse],
   [Unauthorized, 401, RPC_ERROR.unauthorized],
   [Forbidden, 403, RPC_ERROR.unauthorized],
+  [NotFound, 404, RPC_ERROR.server],
+  [Conflict, 409, RPC_ERROR.server],
   [TooSlow, 408, RPC_ERROR.invalidRequest],
   [TooLarge, 413, RPC_ERROR.invalidRequest],
   [TooMany, 429, RPC_ERROR.server],
@@ -221,7 +227,8 @@ class Endpoint {
     if (request.method === "OPTIONS") {
       return new Response(null, { status: 204, headers: { Allow: ALLOW } });
     }
-    if (request.method !== "POST") {
+    const isEnd = request.method === "DELETE";
+    if (request.method !== "POST" && !isEnd) {
       const error = `${pathname} does not take ${request.method}`;
       return Response.json({ error }, { status: 405, headers: { Allow: ALLOW } });
     }
@@ -230,7 +237,7 @@ class Endpoint {
     if (refusal !== null) return rpcError(403, RPC_ERROR.server, refusal);
     try {
       if (arrival?.refusal) throw arrival.refusal;
-      return await this.#serve(request, exchange);
+      return await (isEnd ? this.#end(request, exchange) : this.#serve(request, exchange));
     } catch (error) {
       return this.#failure(error, request, exchange.requestId);
     }
@@ -263,15 +270,39 @@ class Endpoint {
     } catch {
       return rpcError(400, RPC_ERROR.parse, "The body is not valid JSON");
     }
-    const context = new RequestContext(caller, request);
     const answerHere = async (message: unknown) => {
+      const inSession = await this.#inSession(message, request, caller);
+      const context = new RequestContext(inSession, request);
       const protocol = await protocols.answering(message, request, caller.principal);
-      return await protocol.respond(message, request, context, caller.confirm);
+      const response = await protocol.respond(message, request, context, caller.confirm);
+      offerSession(message, request, caller.principal, response);
+      return response;
     };
     const { forwarding } = this.#services;
     if (forwarding === undefined || exchange.arrival?.mark) return await answerHere(body);
     const post = { request, text, exchange, caller, answerHere };
     return await this.#forward(body, post, forwarding) ?? await answerHere(body);
+  }
+
+  /** The caller in the session that the request names; the first call of a tool begins it. */
+  async #inSession(message: unknown, request: Request, caller: Caller): Promise<Caller> {
+    const key = sessionKeyOf(request.headers, true);
+    if (key === null) return caller;
+    const begins = messagesIn(message).some(({ method }) => method === "tools/call");
+    const { identity } = this.#services;
+    const principal = await identity.enterSession(caller, key, begins);
+    return principal === caller.principal ? caller : { ...caller, principal };
+  }
+
+  /** Ends a session, as its client asks. */
+  async #end(request: Request, exchange: Exchange): Promise<Response> {
+    const caller = exchange.caller = await this.#identify(request, exchange);
+    const key = sessionKeyOf(request.headers, true);
+    if (key === null) throw new Invalid(`DELETE needs the header ${MCP_SESSION_HEADER}`);
+    const { agentSessions } = this.#services;
+    if (agentSessions === undefined) throw new NotFound("There are no sessions here");
+    await agentSessions.end(caller, key);
+    return new Response(null, { status: 204 });
   }
 
   /** The answer of other nodes; null if this one answers. */
@@ -336,6 +367,24 @@ class Endpoint {
     }
     return rpcError(500, RPC_ERROR.internal, `internal error (${requestId})`);
   }
+}
+
+/** The messages of a body. */
+function messagesIn(body: unknown): readonly Record<string, unknown>[] {
+  return (Array.isArray(body) ? body : [body]).filter(isRecord);
+}
+
+/** Gives an agent's client that initializes an id for its session, unless it has one. */
+function offerSession(
+  message: unknown,
+  { headers }: Request,
+  { kind }: Principal,
+  response: Response,
+): void {
+  if (kind !== "agent" || response.status !== 200) return;
+  if (!isRecord(message) || message.method !== "initialize") return;
+  if (sessionKeyOf(headers, true) !== null) return;
+  response.headers.set(MCP_SESSION_HEADER, crypto.randomUUID());
 }
 
 /** Whether a credential is for projects alone: each call then meets the rights in its project. */

@@ -5,6 +5,8 @@ export const RPC_ERROR = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
+  /** A header says otherwise than the body. */
+  headerMismatch: -32020,
   /** Any failure that has no code of its own. */
   server: -32000,
   /** The credential is missing or not valid, or does not permit this. */

@@ -17,12 +17,21 @@ import {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { explain } from "./advice.ts";
-import { RPC_ERROR, rpcError } from "./json_rpc.ts";
+import { wantsEventStream } from "../http/mod.ts";
+import { isRecord, RPC_ERROR, rpcError } from "./json_rpc.ts";
 import type { Results, Session } from "./results.ts";
 import { INITIALIZED_REVISIONS, STATELESS_REVISION } from "./revisions.ts";
 import { SERVER_INFO } from "./server_info.ts";
+import { getSkill, isOfSkill, listSkills, readSkill, SKILLS } from "./skills.ts";
+import { type SubscriptionOptions, Subscriptions } from "./subscriptions.ts";
 import { followsTasks, TASKS } from "./tasks.ts";
 import { USE_TOOL } from "./unlisted_calls.ts";
+
+/** What a client lacks that asks for tasks without declaring the extension. */
+const NEEDS_TASKS = { requiredCapabilities: { extensions: { [TASKS]: {} } } };
+
+/** Skills are the same for every caller until the server is another; an hour is soon enough. */
+const UNCHANGING = { ttlMs: 3_600_000, cacheScope: "public" } as const;
 
 /** A session, and whether its client takes a stream in place of an answer. */
 interface Served extends Session {
@@ -33,11 +42,14 @@ interface Served extends Session {
 export class Library {
   readonly #results: Results;
   readonly #stateless: McpHttpHandler;
+  readonly #subscriptions: Subscriptions | null = null;
   /** The caller, by the request that the library received. */
   readonly #sessions = new WeakMap<Request, Served>();
 
-  constructor(results: Results) {
+  /** @param subscriptions absent: nothing can be subscribed to */
+  constructor(results: Results, subscriptions?: SubscriptionOptions) {
     this.#results = results;
+    if (subscriptions !== undefined) this.#subscriptions = new Subscriptions(subscriptions);
     this.#stateless = createMcpHandler(({ requestInfo }) => {
       const session = requestInfo === undefined ? undefined : this.#sessions.get(requestInfo);
       if (session === undefined) throw new Error("The library serves a request of its own");
@@ -67,9 +79,10 @@ export class Library {
     { url, method, headers }: Request,
     { context, selection }: Pick<Session, "context" | "selection">,
   ): Promise<Response> {
+    const streams = wantsEventStream(headers.get("accept"));
+    const session = { context, revision: STATELESS_REVISION, selection, streams };
     if (isJSONRPCRequest(body) && body.method === "subscriptions/listen") {
-      const message = "Nothing here can be subscribed to";
-      return Promise.resolve(rpcError(404, RPC_ERROR.methodNotFound, message, body.id));
+      return this.#listen(body, headers, session);
     }
     const typed = new Headers(headers);
     typed.set("content-type", "application/json");
@@ -78,15 +91,48 @@ export class Library {
       typed.set("mcp-name", String(body.params?.["name"]));
     }
     const request = new Request(url, { method, headers: typed });
-    const streams = headers.get("accept")?.includes("text/event-stream") === true;
-    this.#sessions.set(request, { context, revision: STATELESS_REVISION, selection, streams });
+    this.#sessions.set(request, session);
     return this.#stateless.fetch(request, { parsedBody: body });
+  }
+
+  /** Opens a subscription. The library would give it no bounds. */
+  async #listen(message: JSONRPCRequest, headers: Headers, session: Served): Promise<Response> {
+    const { id, method, params } = message;
+    if (this.#subscriptions === null || !session.streams) {
+      const refusal = "Nothing here can be subscribed to";
+      return rpcError(404, RPC_ERROR.methodNotFound, refusal, id);
+    }
+    const capabilities = params?._meta?.[CLIENT_CAPABILITIES_META_KEY];
+    if (!isRecord(capabilities)) {
+      const refusal = `"_meta" must have "${CLIENT_CAPABILITIES_META_KEY}"`;
+      return rpcError(400, RPC_ERROR.invalidParams, refusal, id);
+    }
+    if (headers.get("mcp-method") !== method) {
+      const refusal = `The header Mcp-Method must be ${method}`;
+      return rpcError(400, RPC_ERROR.headerMismatch, refusal, id);
+    }
+    const notifications = params?.["notifications"];
+    const asksForTasks = isRecord(notifications) && notifications["taskIds"] !== undefined;
+    if (asksForTasks && !followsTasks(capabilities)) {
+      const { code, message: refusal, data } = new MissingRequiredClientCapabilityError(
+        NEEDS_TASKS,
+      );
+      return Response.json({ jsonrpc: "2.0", id, error: { code, message: refusal, data } }, {
+        status: 400,
+      });
+    }
+    const client = { capabilities, responses: undefined, state: undefined };
+    return await this.#subscriptions.listen(message, { ...session, client }, this.#results);
   }
 
   /** A server for one request, because the library's server holds the state of one client. */
   #newServer(session: Served): Server {
     const instructions = this.#results.instructions(session);
-    const capabilities = this.#results.capabilities(session);
+    const offered = this.#results.capabilities(session);
+    const subscribes = this.#subscriptions !== null && session.streams;
+    const capabilities = subscribes && offered.resources !== undefined
+      ? { ...offered, resources: { subscribe: true as const } }
+      : offered;
     const server = new Server(SERVER_INFO, {
       capabilities,
       supportedProtocolVersions: [...INITIALIZED_REVISIONS],
@@ -102,6 +148,7 @@ export class Library {
       );
     });
     if (capabilities.extensions?.[TASKS] !== undefined) this.#offerTasks(server, session);
+    if (capabilities.extensions?.[SKILLS] !== undefined) this.#offerSkills(server, session);
     if (capabilities.completions !== undefined) {
       server.setRequestHandler(
         "completion/complete",
@@ -115,13 +162,25 @@ export class Library {
     return server;
   }
 
+  #offerSkills(server: Server, session: Served): void {
+    // The list comes whole: no cursor continues it.
+    const page = { params: z.looseObject({ cursor: z.undefined().optional() }) };
+    const byUri = { params: z.looseObject({ uri: z.string() }) };
+    server.setRequestHandler("skills/list", page, () => ({ ...listSkills(), ...UNCHANGING }));
+    server.setRequestHandler(
+      "skills/get",
+      byUri,
+      ({ uri }) =>
+        this.#explained(session, () => Promise.resolve({ ...getSkill(uri), ...UNCHANGING })),
+    );
+  }
+
   #offerTasks(server: Server, session: Served): void {
     const byId = { params: z.looseObject({ taskId: z.string() }) };
     const asked = (more: ServerContext): Session => {
       const heard = sessionOf(session, more);
       if (followsTasks(heard.client?.capabilities)) return heard;
-      const requiredCapabilities = { extensions: { [TASKS]: {} } };
-      throw new MissingRequiredClientCapabilityError({ requiredCapabilities });
+      throw new MissingRequiredClientCapabilityError(NEEDS_TASKS);
     };
     server.setRequestHandler("tasks/get", byId, ({ taskId }, more) => {
       const heard = asked(more);
@@ -154,7 +213,12 @@ export class Library {
     );
     server.setRequestHandler(
       "resources/read",
-      ({ params: { uri } }) => this.#explained(session, () => resources.read(uri, caller), { uri }),
+      ({ params: { uri } }) =>
+        this.#explained(
+          session,
+          async () => isOfSkill(uri) ? readSkill(uri) : await resources.read(uri, caller),
+          { uri },
+        ),
     );
   }
 

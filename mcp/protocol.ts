@@ -12,6 +12,7 @@ import {
   STATELESS_REVISION,
 } from "./revisions.ts";
 import { SERVER_INFO } from "./server_info.ts";
+import type { SubscriptionOptions } from "./subscriptions.ts";
 import type { ToolContext } from "./tool_call.ts";
 import { selectionFor } from "./tool_sets.ts";
 import { TOOLS_MARK } from "./tools_mark.ts";
@@ -62,11 +63,14 @@ interface CheckedSession extends Session {
 export class Protocol {
   readonly #results: Results;
   readonly #scheduler: Scheduler;
+  readonly #subscriptions: SubscriptionOptions | undefined;
   #library: Promise<Library> | null = null;
 
-  constructor(results: Results, scheduler: Scheduler) {
+  /** @param subscriptions absent: nothing can be subscribed to */
+  constructor(results: Results, scheduler: Scheduler, subscriptions?: SubscriptionOptions) {
     this.#results = results;
     this.#scheduler = scheduler;
+    this.#subscriptions = subscriptions;
   }
 
   /** Whether a body is a plain call of a tool that is here and open to a principal. */
@@ -235,7 +239,9 @@ export class Protocol {
   }
 
   async #load(): Promise<Library> {
-    this.#library ??= import("./library.ts").then(({ Library }) => new Library(this.#results));
+    this.#library ??= import("./library.ts").then(({ Library }) =>
+      new Library(this.#results, this.#subscriptions)
+    );
     return await this.#library;
   }
 }

@@ -7,7 +7,7 @@ import { type Scheduler, systemScheduler } from "../services/kernel/scheduler.ts
 import type { Config } from "../services/operation/config/mod.ts";
 import type { Services } from "../services/operation/daemon/mod.ts";
 import type { Metrics } from "../services/operation/metrics/mod.ts";
-import type { Identity, Principal } from "../services/people/identity/mod.ts";
+import type { AgentSessions, Identity, Principal } from "../services/people/identity/mod.ts";
 import type { ProjectRepositories, Projects } from "../services/work/projects/mod.ts";
 import { coordinationTools } from "./coordination_tools.ts";
 import type { CallPlacement } from "./forwarded_calls.ts";
@@ -27,8 +27,13 @@ import { USE_TOOL } from "./unlisted_calls.ts";
 export interface McpServices extends ServerServices {
   readonly config: Config;
   readonly log: Log;
-  readonly metrics: Pick<Metrics, "requestAnswered" | "toolCalled">;
-  readonly identity: Pick<Identity, "authenticate" | "endings" | "onEnded">;
+  readonly metrics: Pick<
+    Metrics,
+    "requestAnswered" | "toolCalled" | "streamOpened" | "streamClosed"
+  >;
+  readonly identity: Pick<Identity, "authenticate" | "enterSession" | "endings" | "onEnded">;
+  /** Absent: an agent has no sessions. */
+  readonly agentSessions?: Pick<AgentSessions, "end">;
   /** Absent: this node alone has projects. */
   readonly hosting?: {
     readonly projects: Pick<Projects, "all" | "find">;
@@ -160,8 +165,9 @@ export class Protocols {
     tools: readonly Tool[],
     more: Partial<Pick<ResultServices, "resources" | "metrics">> = {},
   ): Protocol {
-    const { scheduler = systemScheduler } = this.#services;
+    const { scheduler = systemScheduler, all, metrics } = this.#services;
     const results = new Results(tools, { ...this.#services, waits: this.#waits, ...more });
-    return new Protocol(results, scheduler);
+    if (all === undefined) return new Protocol(results, scheduler);
+    return new Protocol(results, scheduler, { services: all, metrics });
   }
 }

@@ -79,6 +79,8 @@ const askHuman = tool({
   task: {
     about: ({ wait_seconds }, { id, state }) =>
       state === "open" && Number(wait_seconds) > 0 ? { id } : null,
+    events: ["question.*"],
+    concerns: ({ question }, { id }) => question === id,
     async see({ id }, call) {
       const question = await call.invoke(questions.getQuestion, { id: Number(id) });
       const isOver = question.state !== "open";

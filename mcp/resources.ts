@@ -157,8 +157,12 @@ export class ProjectResources implements Resources {
   }
 }
 
-/** @throws NotFound if no resource has such a URI */
-function partsOf(uri: string) {
+/**
+ * Reads the URI of a resource in a project.
+ *
+ * @throws NotFound if no resource has such a URI
+ */
+export function partsOf(uri: string) {
   const [, slug, kind, encoded, query] =
     /^muster:\/\/project\/([^/?#]+)\/(file|ticket|wiki)\/([^?#]+)(?:\?([^#]*))?$/.exec(uri) ?? [];
   try {

@@ -16,6 +16,7 @@ import { fillPrompt, promptsFor } from "./prompts.ts";
 import type { Resources } from "./resources.ts";
 import { OLDEST_REVISION, STATELESS_REVISION, STRUCTURED_REVISION } from "./revisions.ts";
 import { taskKeyOf, TASKS, type TaskView, taskView } from "./tasks.ts";
+import { SKILLS } from "./skills.ts";
 import { type CallServices, callTool, resultOf, type TaskResult, type Tool } from "./tool.ts";
 import { type ClientSide, ToolCall, type ToolContext, withClient } from "./tool_call.ts";
 import { ALL, type ToolSelection } from "./tool_sets.ts";
@@ -38,7 +39,7 @@ export interface Session {
 /** What a client may use beside nothing at all. */
 export interface Capabilities {
   readonly tools: Record<string, never>;
-  readonly resources?: Record<string, never>;
+  readonly resources?: { readonly subscribe?: true };
   readonly prompts?: Record<string, never>;
   readonly completions?: Record<string, never>;
   readonly extensions?: Readonly<Record<string, Record<string, never>>>;
@@ -49,6 +50,17 @@ export interface ResultServices extends CallServices {
   readonly metrics: Pick<Metrics, "toolCalled">;
   /** Absent: there are none. */
   readonly resources?: Resources;
+}
+
+/** A task that a client subscribes to. */
+export interface FollowedTask {
+  readonly id: string;
+  /** The types of events after which it may be another. */
+  readonly events: readonly string[];
+  /** Whether an event of such a type is about it. */
+  concerns(event: Readonly<Record<string, unknown>>): boolean;
+  /** @throws NotFound if it is none of the caller's */
+  see(): Promise<TaskView>;
 }
 
 /** The results of the protocol's methods, for any transport. */
@@ -75,7 +87,9 @@ export class Results {
       tools: {},
       ...(hasResources ? { resources: {}, completions: {} } : {}),
       ...(this.prompts(session).length === 0 ? {} : { prompts: {} }),
-      ...(session.revision === STATELESS_REVISION ? { extensions: { [TASKS]: {} } } : {}),
+      ...(session.revision === STATELESS_REVISION
+        ? { extensions: { [TASKS]: {}, ...hasResources ? { [SKILLS]: {} } : {} } }
+        : {}),
     };
   }
 
@@ -196,6 +210,21 @@ export class Results {
     if (knowsStructure(revision) || !isComplete(result)) return result;
     const { structuredContent: _unknown, ...plain } = result;
     return plain;
+  }
+
+  /**
+   * A task that a client subscribes to.
+   *
+   * @throws NotFound if it is none of the caller's
+   */
+  followedTask(id: string, session: Session): FollowedTask {
+    const { key, task } = this.#followed(id, session);
+    return {
+      id,
+      events: task.events,
+      concerns: (event) => task.concerns(event, key.about, key.slug),
+      see: () => this.task(id, session),
+    };
   }
 
   /**

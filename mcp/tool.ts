@@ -59,6 +59,10 @@ export interface ToolTask {
   about(input: Data, answer: Data): Data | null;
   /** @throws {ServiceError} the caller may not see it */
   see(about: Data, call: ToolCall): Promise<TaskSight>;
+  /** The types of events after which it may be another. */
+  readonly events: readonly string[];
+  /** Whether an event of such a type is about it; `slug` is the project in which it acts. */
+  concerns(event: Data, about: Data, slug: string | null): boolean;
   /** Takes in what the client's user answered to the form. */
   reply?(about: Data, answer: string, call: ToolCall): Promise<void>;
   /** Ends the work, if that is possible; it may have ended already. */

@@ -170,6 +170,8 @@ const landReview = tool({
   },
   task: {
     about: ({ withdraw }, { id }) => withdraw === true ? null : { id },
+    events: ["project.landing", "project.review"],
+    concerns: ({ review, project }, { id }, slug) => review === id && project === slug,
     async see({ id }, project) {
       const { landing } = await project.invoke(reviews.listLandings, { per_page: 100 });
       const found = landing.find(({ review }) => review === id);

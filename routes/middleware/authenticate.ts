@@ -5,6 +5,7 @@ import {
   CREDENTIALS_MISSING,
   readApiKey,
   readAuthorization,
+  sessionKeyOf,
   wantsEventStream,
 } from "../../http/mod.ts";
 import { Unauthorized } from "../../services/kernel/errors.ts";
@@ -28,7 +29,10 @@ export type CredentialSource = "bearer" | "basic" | "api key" | "cookie" | "gues
 const SESSION_ENDED = "Nobody is logged in, or the session has ended";
 
 /** What knows credentials. */
-export type Authenticating = Pick<Identity, "enter" | "authenticate" | "endings">;
+export type Authenticating = Pick<
+  Identity,
+  "enter" | "authenticate" | "enterSession" | "endings"
+>;
 
 export interface AuthenticateOptions extends SessionPlace {
   readonly identity: Authenticating;
@@ -109,7 +113,12 @@ export function principalOf(
   address: string,
 ): Principal | Promise<Principal> {
   const principal = credential.kind === "bearer" ? identity.enter(credential.token) : null;
-  return principal ?? identity.authenticate(credential, address);
+  const found = principal ?? identity.authenticate(credential, address);
+  const { session } = credential;
+  if (session === undefined) return found;
+  const enter = (principal: Principal) =>
+    identity.enterSession({ principal, address, requestId: null }, session);
+  return found instanceof Promise ? found.then(enter) : enter(found);
 }
 
 /**
@@ -122,11 +131,21 @@ export function principalAgain(
   { credential, endings }: Proof,
   address: string,
 ): Promise<Principal> | null {
-  return identity.endings === endings ? null : identity.authenticate(credential, address);
+  if (identity.endings === endings) return null;
+  return Promise.resolve(principalOf(identity, credential, address));
 }
 
 /** The credential in a request's header or query, where its routes accept one; null without one. */
 export function credentialOf(
+  request: Pick<Request, "headers" | "url">,
+  sources: ReadonlySet<CredentialSource>,
+): Credential | null {
+  const credential = shownIn(request, sources);
+  const session = credential === null ? null : sessionKeyOf(request.headers);
+  return credential === null || session === null ? credential : { ...credential, session };
+}
+
+function shownIn(
   { headers, url }: Pick<Request, "headers" | "url">,
   sources: ReadonlySet<CredentialSource>,
 ): Credential | null {

@@ -161,14 +161,14 @@ const SKILL = z.strictObject({
 Deno.test("the packages have the same skill, and skills are named like their folders", () => {
   const skills = Object.values(PACKAGES).map((folder) => read(folder, "skills/muster/SKILL.md"));
   assert.equal(new Set(skills).size, 1);
-  for (const skill of ["muster", "shift", "review"]) {
+  for (const skill of ["muster", "shift", "review", "land"]) {
     const head = SKILL.parse(headOf(read(PACKAGES.codex, "skills", skill, "SKILL.md")));
     assert.equal(head.name, skill);
   }
 });
 
 Deno.test("the packages have the same commands; in Codex they are skills", () => {
-  for (const command of ["shift", "review"]) {
+  for (const command of ["shift", "review", "land"]) {
     const markdown = read(PACKAGES.claude, "commands", `${command}.md`);
     const head = z.strictObject({ description: text, "argument-hint": text.optional() })
       .parse(headOf(markdown));
@@ -191,7 +191,8 @@ Deno.test("the packages have the same commands; in Codex they are skills", () =>
 Deno.test("the texts of the packages name tools that there are", () => {
   const own = /\b[a-z]+(?:_[a-z]+)+\b/g;
   const known = new Set([...TOOL_NAMES, "wait_seconds"]);
-  for (const file of ["skills/muster/SKILL.md", "commands/shift.md", "commands/review.md"]) {
+  const commands = ["shift", "review", "land"].map((name) => `commands/${name}.md`);
+  for (const file of ["skills/muster/SKILL.md", ...commands]) {
     const named = read(PACKAGES.claude, file).match(own) ?? [];
     assert.deepEqual(named.filter((word) => !known.has(word)), [], file);
   }

@@ -46,13 +46,27 @@ const FAILED: Readonly<Record<string, string>> = {
   "http-custom-header-server-validation": "muster has no tool with a parameter in a header",
 };
 
-/** Runs the scenarios that a revision requires, and those that it does not score. */
-async function scenarios(url: string, revision: string) {
+/** Those of the extension for skills, which no revision requires. */
+const SKILLS = [
+  "sep-2640-skills-directory",
+  "sep-2640-skills-enumeration",
+  "sep-2640-skills-manifest",
+];
+
+/**
+ * Runs scenarios: by default those that a revision requires, and those that it does not score.
+ *
+ * @param scenario one of another kind
+ */
+async function scenarios(url: string, revision: string, scenario?: string) {
   const folder = join(mcpClients(), "node_modules", "@modelcontextprotocol", "conformance");
   let text = "";
   let success = false;
   await withFolder(async (home) => {
-    const command = ["server", "--url", url, "--requirements", revision];
+    const chosen = scenario === undefined
+      ? ["--requirements", revision]
+      : ["--scenario", scenario, "--spec-version", revision];
+    const command = ["server", "--url", url, ...chosen];
     const ran = await new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", join(folder, "dist", "index.js"), ...command],
       env: { HOME: home, NO_COLOR: "1" },
@@ -66,7 +80,7 @@ async function scenarios(url: string, revision: string) {
     .map(([, name = "", passed, failed]) => (
       { name, passed: Number(passed), failed: Number(failed) }
     ));
-  assert.ok(counted.length > 30, text);
+  if (scenario === undefined) assert.ok(counted.length > 30, text);
   return { counted, text, success };
 }
 
@@ -113,6 +127,14 @@ Deno.test(
       const { counted, text } = await scenarios(url, revision);
       const passed = counted.filter(({ passed, failed }) => passed > 0 && failed === 0);
       assert.deepEqual(passed.map(({ name }) => name).toSorted(), names, text);
+    }
+    for (const scenario of SKILLS) {
+      const { text, success } = await scenarios(
+        `http://127.0.0.1:${proxy.addr.port}/mcp`,
+        CURRENT,
+        scenario,
+      );
+      assert.ok(success, text);
     }
   },
 );

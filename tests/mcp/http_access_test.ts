@@ -90,13 +90,13 @@ Deno.test("POST /mcp refuses a body that is not UTF-8, declared or not", async (
   }
 });
 
-for (const method of ["GET", "HEAD", "PUT", "DELETE"]) {
+for (const method of ["GET", "HEAD", "PUT"]) {
   Deno.test(`${method} /mcp is not allowed`, async () => {
     const { handler } = newFixture();
     const request = new Request("http://127.0.0.1:8081/mcp", { method });
     const response = await handler(request, "127.0.0.1");
     assert.equal(response.status, 405);
-    assert.equal(response.headers.get("allow"), "POST, OPTIONS");
+    assert.equal(response.headers.get("allow"), "POST, DELETE, OPTIONS");
     assert.match(response.headers.get("x-request-id") ?? "", ID);
     assert.equal(typeof (await response.json()).error, "string");
   });
@@ -117,5 +117,5 @@ Deno.test("OPTIONS /mcp lists the methods", async () => {
   const request = new Request("http://127.0.0.1:8081/mcp", { method: "OPTIONS" });
   const response = await handler(request, "127.0.0.1");
   assert.equal(response.status, 204);
-  assert.equal(response.headers.get("allow"), "POST, OPTIONS");
+  assert.equal(response.headers.get("allow"), "POST, DELETE, OPTIONS");
 });

@@ -219,6 +219,10 @@ class FakeIdentity {
     return Promise.resolve(principal);
   }
 
+  enterSession({ principal }: Caller): Principal {
+    return principal;
+  }
+
   onEnded(listener: EndedListener): () => void {
     this.#listeners.push(listener);
     return () => {};

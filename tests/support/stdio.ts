@@ -53,7 +53,11 @@ export class StdioMcp implements AsyncDisposable {
     this.#process = musterCommand(["mcp", ...args], {
       cwd: folder,
       clearEnv: true,
-      env: cleanEnvironment({ XDG_CACHE_HOME: join(folder, "cache"), ...environment }),
+      env: cleanEnvironment({
+        XDG_CACHE_HOME: join(folder, "cache"),
+        XDG_STATE_HOME: join(folder, "cache"),
+        ...environment,
+      }),
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",

@@ -14,6 +14,7 @@ import {
   type Caller,
   isServiceName,
   type Principal,
+  speakerId,
 } from "../../people/identity/mod.ts";
 import { foldCase, isNick, type UserIdentity } from "../../engines/irc/mod.ts";
 import type { VirtualUsers } from "../irc_server/virtual_users/mod.ts";
@@ -80,8 +81,8 @@ interface Recording {
 }
 
 export interface DirectMessagesOptions {
-  readonly roster: { find(nick: string): RosterEntry | null };
-  readonly accounts: Pick<AccountDirectory, "find" | "get">;
+  readonly roster: { receiver(nick: string): RosterEntry | null };
+  readonly accounts: Pick<AccountDirectory, "find" | "nameOf">;
   readonly virtualUsers: Pick<
     VirtualUsers,
     "tell" | "room" | "attends" | "requireVoice" | "requireGoing" | "admit" | "identityOf"
@@ -160,7 +161,8 @@ export class DirectMessages {
     const copies = await this.#options.inboxes.copies(id);
     const mayKnowAll = principal.kind !== "agent" ||
       copies.some(({ senderId }) => senderId !== null && senderId === principal.id);
-    const known = copies.filter(({ accountId }) => mayKnowAll || accountId === principal.id);
+    const own = speakerId(principal);
+    const known = copies.filter(({ accountId }) => mayKnowAll || accountId === own);
     const [first] = known;
     if (first === undefined) throw new NotFound(`There is no message "${id}", or it is not yours`);
     return {
@@ -168,7 +170,7 @@ export class DirectMessages {
       timestamp: formatMicroseconds(first.time),
       clientId: mayKnowAll ? first.clientId : null,
       receivers: known.map(({ accountId, state, stateAt, expiresAt }) => ({
-        nick: this.#options.accounts.get(accountId)?.name ?? null,
+        nick: this.#options.accounts.nameOf(accountId),
         state: stateOf(state),
         stateAt: stateAt === 0 ? null : stateAt,
         expiresAt: state === "queued" ? expiresAt : null,
@@ -214,7 +216,7 @@ export class DirectMessages {
     if (account !== null && account.revokedAt !== null) {
       throw new NotFound(`The agent "${account.name}" is revoked`);
     }
-    return roster.find(to);
+    return roster.receiver(to);
   }
 
   async #sendToAgent(
@@ -337,7 +339,8 @@ export class DirectMessages {
   }
 
   #identityOf({ principal }: Caller): UserIdentity | null {
-    return principal.id === null ? null : this.#options.virtualUsers.identityOf(principal.id);
+    const id = speakerId(principal);
+    return id === null ? null : this.#options.virtualUsers.identityOf(id);
   }
 
   #keep(agent: RosterEntry, post: Composition, sending: Sending): string {

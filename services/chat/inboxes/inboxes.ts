@@ -1,7 +1,13 @@
 import type { Roster, RosterEntry } from "../../people/agents/mod.ts";
 import type { ChannelMessage, HeardMessage } from "../bridge/mod.ts";
 import { Forbidden, Invalid, NotFound, Unavailable } from "../../kernel/errors.ts";
-import type { Ended, Identity, Principal } from "../../people/identity/mod.ts";
+import {
+  type Ended,
+  type Identity,
+  isNameOf,
+  type Principal,
+  speakerId,
+} from "../../people/identity/mod.ts";
 import { type ObservedMessage, wholeId } from "../../engines/irc/mod.ts";
 import { checkQuery, type MessageLog, type MessageQuery, MessageReaders } from "../messages/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
@@ -266,7 +272,7 @@ export class Inboxes {
     return found.then((found) => {
       if (found.length === 0) return [];
       const entries = inbox.withStates(found);
-      if (principal.id === agent.id && query.peeks !== true) {
+      if (speakerId(principal) === agent.id && query.peeks !== true) {
         inbox.reached(found.map(({ id }) => id), "read");
       }
       return entries;
@@ -282,7 +288,7 @@ export class Inboxes {
    */
   async seen(nick: string, ids: readonly string[], principal: Principal): Promise<string[]> {
     const agent = this.#agentOf(nick, principal);
-    if (principal.id !== agent.id) return [...ids];
+    if (speakerId(principal) !== agent.id) return [...ids];
     const inbox = this.#open(agent);
     await inbox.load();
     const news = inbox.reached(ids, "read");
@@ -369,14 +375,17 @@ export class Inboxes {
   }
 
   /**
-   * The agent whose inbox a caller may use: its own, or every one for the operator.
+   * The agent or session whose inbox a caller may use: its own, or every one for the operator. In a
+   * session, the name of the agent means the session too.
    *
    * @throws NotFound, Forbidden, Unavailable once it is closed
    */
   #agentOf(nick: string, principal: Principal): RosterEntry {
-    const agent = this.#options.roster.find(nick);
+    const { roster } = this.#options;
+    const isOwn = principal.kind === "agent" && isNameOf(principal, nick);
+    const agent = isOwn ? roster.get(speakerId(principal) ?? "") : roster.find(nick);
     if (agent === null) throw new NotFound(`There is no agent "${nick}", or it is revoked`);
-    if (principal.kind === "agent" && principal.id !== agent.id) {
+    if (principal.kind === "agent" && !isOwn) {
       throw new Forbidden(`You are "${principal.name}" and cannot read the inbox of "${nick}"`);
     }
     return agent;

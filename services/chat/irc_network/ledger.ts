@@ -138,7 +138,7 @@ export class Ledger implements Directory {
     const row = await tables.selectFrom("accounts")
       .leftJoin("network_accounts", "network_accounts.account_id", "accounts.id")
       .select(({ fn }) => fn.countAll<number>().as("strangers"))
-      .where("kind", "=", "agent").where("revoked_at", "is", null)
+      .where("kind", "=", "agent").where("agent_id", "is", null).where("revoked_at", "is", null)
       .where("network_accounts.account_id", "is", null).executeTakeFirst();
     return Number(row?.strangers ?? 0);
   }

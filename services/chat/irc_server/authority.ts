@@ -135,7 +135,8 @@ export class AccountAuthority implements Accounts {
   ownerOf(nick: string): string | null {
     if (this.#accounts.isReserved(nick)) return NOBODY;
     // An account may have the name from before it was reserved.
-    return this.#accounts.find(nick)?.name ?? (addressesEverybody(nick) ? NOBODY : null);
+    return (this.#accounts.session(nick) ?? this.#accounts.find(nick))?.name ??
+      (addressesEverybody(nick) ? NOBODY : null);
   }
 
   /**

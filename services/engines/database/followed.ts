@@ -8,6 +8,7 @@ import type { Tables } from "./schema.ts";
 export const FOLLOWED = Object.freeze(
   {
     accounts: [],
+    agent_sessions: [],
     agents: ["last_seen"],
     bridge_channels: [],
     channel_lines: [],
@@ -41,7 +42,11 @@ export const FOLLOWED = Object.freeze(
  * Tables that others than this node need not know at once: only a project's home writes its rows there
  * and decides by them. Nobody waits until other nodes have loaded them.
  */
-export const LATER: ReadonlySet<FollowedTable> = new Set(["claims", "ticket_leases"]);
+export const LATER: ReadonlySet<FollowedTable> = new Set([
+  "agent_sessions",
+  "claims",
+  "ticket_leases",
+]);
 
 /** The table whose new rows nodes tell each other, so that none of them has to read them. */
 export const TOLD = "channel_lines" satisfies keyof Tables;

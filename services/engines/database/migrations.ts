@@ -338,4 +338,17 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
   ALTER TABLE llm_calls ADD COLUMN report TEXT;
   CREATE UNIQUE INDEX llm_calls_by_report ON llm_calls (report) WHERE report IS NOT NULL;
   `,
+  `
+  ALTER TABLE accounts ADD COLUMN agent_id TEXT REFERENCES accounts (id) ON DELETE CASCADE;
+  CREATE INDEX accounts_of_agent ON accounts (agent_id) WHERE agent_id IS NOT NULL;
+  CREATE TABLE agent_sessions (
+    account_id TEXT PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,
+    agent_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    key_hash TEXT NOT NULL UNIQUE,
+    began_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    closed_at INTEGER
+  ) STRICT;
+  CREATE INDEX sessions_of_agent ON agent_sessions (agent_id);
+  `,
 ]);

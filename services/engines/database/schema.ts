@@ -8,6 +8,7 @@ import type { NodeTables } from "./node_schema.ts";
 /** Times are Unix milliseconds, ids are ULIDs, lists and objects are JSON texts. */
 export interface Tables extends HostingTables, IrcTables, LlmTables, NodeTables {
   accounts: AccountsTable;
+  agent_sessions: AgentSessionsTable;
   scram_verifiers: ScramVerifiersTable;
   agents: AgentsTable;
   halts: HaltsTable;
@@ -37,6 +38,22 @@ export interface AccountsTable {
   created_at: Fixed<number>;
   /** When it was revoked, or null. */
   revoked_at: number | null;
+  /** The agent that has this name for its sessions; null for all other accounts. */
+  agent_id: Fixed<string | null>;
+}
+
+/** The last session of each name of an agent. Times are Unix milliseconds. */
+export interface AgentSessionsTable {
+  /** The account of the name: the agent's own, or one with a number. */
+  account_id: Fixed<string>;
+  agent_id: Fixed<string>;
+  /** The hash of what the client names the session by. */
+  key_hash: string;
+  began_at: number;
+  /** When it ends by silence. */
+  expires_at: number;
+  /** When its client ended it, or null. */
+  closed_at: number | null;
 }
 
 /**

@@ -18,6 +18,8 @@ export interface EventTypes extends ProjectEventTypes {
   "admin.password_changed": { username: string };
   "agent.registered": { nick: string; type: string; channels: readonly string[] };
   "agent.adopted": { nick: string; type: string; channels: readonly string[] };
+  "agent.session_began": { nick: string; session: string };
+  "agent.session_ended": { nick: string; session: string };
   "agent.rotated": { nick: string; tokens_kept: boolean };
   "agent.paused": { nick: string; reason: string | null };
   "agent.resumed": { nick: string };

@@ -13,7 +13,7 @@ const AT_ONCE = 200;
 export interface HaltNoticesOptions {
   readonly halts: Halts;
   readonly commands: HaltCommands;
-  readonly roster: Pick<Roster, "all">;
+  readonly roster: Pick<Roster, "everybody">;
   readonly inboxes: Pick<InboxDoor, "notify">;
   /** Null on an external network. */
   readonly server: Pick<IrcServer, "announce" | "notify"> | null;
@@ -74,7 +74,7 @@ export class HaltNotices {
         ? isHalted && covers(change, agent)
         : !isHalted && change.wasHalted(agent);
     };
-    const agents = [...roster.all()].filter(isAbout);
+    const agents = [...roster.everybody()].filter(isAbout);
     for (let at = 0; at < agents.length && !this.#isClosed; at += AT_ONCE) {
       const entries = agents.slice(at, at + AT_ONCE).map((agent) => ({
         agent,
@@ -101,7 +101,8 @@ export class HaltNotices {
 
 function covers({ target: { types, agents } }: HaltChange, agent: RosterEntry): boolean {
   if (types.length === 0 && agents.length === 0) return true;
-  return types.some((type) => type === agent.type) || agents.some(({ id }) => id === agent.id);
+  return types.some((type) => type === agent.type) ||
+    agents.some(({ agentId }) => agentId === agent.agentId);
 }
 
 function sentenceOf({ kind, subject, reason, by }: HaltChange): string {

@@ -7,6 +7,7 @@ import type { FreeSpace } from "../../kernel/files.ts";
 import { Feeds } from "../../work/feeds/mod.ts";
 import {
   type AccountDirectory,
+  type AgentSessions,
   HourlyQuota,
   type Identity,
   type TokenKey,
@@ -81,6 +82,7 @@ export interface HostingOptions extends NotificationDoors {
   /** What the secrets of webhooks are derived from. */
   readonly tokenKey: TokenKey;
   readonly accounts: AccountDirectory;
+  readonly agentSessions: AgentSessions;
   readonly roster: Roster;
   readonly halts: Halts;
   readonly slots: Slots;
@@ -220,6 +222,7 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
     scheduler,
     log,
     slots: options.slots,
+    agentSessions: options.agentSessions,
   });
   started.defer(() => claims.close());
   halts.extend((isHalted, now) => claims.freezing(isHalted, now));

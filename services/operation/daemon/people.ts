@@ -92,9 +92,9 @@ export function accountRate({ irc: { limits } }: Config): AgentRate | null {
 
 /** Reads the agents and their halts. */
 export async function openAgentDirectory(
-  { config, database, scheduler, identity: { accounts } }: Stores,
+  { config, database, scheduler, identity: { accounts, agentSessions: sessions } }: Stores,
 ): Promise<AgentDirectory> {
-  const roster = await Roster.open({ database, accounts });
+  const roster = await Roster.open({ database, accounts, sessions });
   const halts = await Halts.open({ database, roster, clock: scheduler.now });
   const sendLimits = new SendLimits({
     roster,
@@ -167,7 +167,7 @@ export async function openPeople(
 }
 
 async function openVirtualUsers(
-  { config, database, scheduler, log, identity: { identity, accounts } }: Stores,
+  { config, database, scheduler, log, identity: { identity, accounts, agentSessions } }: Stores,
   { roster, sendLimits, users }: IrcPorts,
 ): Promise<VirtualUsers> {
   const homes = new StoredHomes(database, scheduler.now);
@@ -176,6 +176,7 @@ async function openVirtualUsers(
   return new VirtualUsers({
     identity,
     accounts,
+    agentSessions,
     roster,
     sendLimits,
     users,

@@ -7,6 +7,7 @@ import { bridgeNickOf, type Config } from "../config/mod.ts";
 import type { EventLog } from "../../engines/events/mod.ts";
 import type {
   AccountDirectory,
+  AgentSessions,
   Identity,
   OperatorToken,
   Tokens,
@@ -54,6 +55,7 @@ export interface Services extends Messaging, NeedServices, Figures {
   readonly nodeLinks: NodeLinks | null;
   readonly identity: Identity;
   readonly accounts: AccountDirectory;
+  readonly agentSessions: AgentSessions;
   readonly tokens: Tokens;
   /** The keys that sign commits. */
   readonly signingKeys: SigningKeys;
@@ -219,6 +221,7 @@ function hostingOptionsOf(
     scheduler,
     log,
     accounts: identity.accounts,
+    agentSessions: identity.agentSessions,
     signingKeys: stores.signingKeys,
     roster: people.agents.roster,
     halts: people.agents.halts,

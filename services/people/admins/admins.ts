@@ -175,7 +175,7 @@ export class Admins {
   }
 
   #find(username: string): Account {
-    const account = this.#options.accounts.find(username);
+    const account = this.#options.accounts.named(username);
     if (account?.kind !== "admin") throw new NotFound(`There is no admin "${username}"`);
     return account;
   }

@@ -248,7 +248,7 @@ export class Agents {
    * if IRC is away
    */
   async adopt(nick: string, request: AdoptionRequest, caller: Caller): Promise<Agent> {
-    const account = this.#accounts.find(nick);
+    const account = this.#accounts.named(nick);
     if (account?.kind === "agent") throw new Conflict(`"${account.name}" is already an agent`);
     if (account?.kind === "admin" || (account === null && !this.#mayExist(nick))) {
       throw new NotFound(`There is no IRC account "${nick}"`);

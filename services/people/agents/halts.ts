@@ -299,7 +299,9 @@ export class Halts implements Directory {
   }
 
   #find(nick: string): RosterEntry {
-    const agent = this.#options.roster.find(nick);
+    const { roster } = this.#options;
+    const found = roster.find(nick);
+    const agent = found === null ? null : roster.get(found.agentId);
     if (agent === null) throw new NotFound(`There is no agent "${nick}", or it is revoked`);
     return agent;
   }
@@ -331,10 +333,10 @@ interface HaltRule {
   readonly since: number;
 }
 
-/** An agent, as far as the rules depend on it. */
+/** An agent or a session of one, as far as the rules depend on it. */
 interface HaltSubject {
-  /** The internal id of its account. */
-  readonly id: string;
+  /** The internal id of the agent: its sessions are halted together. */
+  readonly agentId: string;
   readonly type: string;
 }
 
@@ -372,8 +374,8 @@ class HaltRules {
   }
 
   /** The rule that decides about an agent; null if there is none. */
-  of({ id, type }: HaltSubject): HaltRule | null {
-    return this.agents.get(id) ?? this.types.get(type) ?? this.everybody;
+  of({ agentId, type }: HaltSubject): HaltRule | null {
+    return this.agents.get(agentId) ?? this.types.get(type) ?? this.everybody;
   }
 
   /** Why an agent is halted, as a sentence; null if it is not. */
@@ -406,7 +408,7 @@ class HaltRules {
     const newAgents = new Map(
       Array.from(this.agents).filter(([id]) => !covered.has(typeOf(id))),
     );
-    for (const { id, type } of agents) {
+    for (const { agentId: id, type } of agents) {
       const wider = newTypes.get(type) ?? this.everybody;
       if (!rule.isHalted && wider?.isHalted !== true) newAgents.delete(id);
       else newAgents.set(id, rule);
@@ -417,8 +419,8 @@ class HaltRules {
     return new HaltRules(this.everybody, newTypes, newAgents);
   }
 
-  #sentence({ id, type }: HaltSubject, { reason }: HaltRule): string {
-    const subject = this.agents.has(id)
+  #sentence({ agentId, type }: HaltSubject, { reason }: HaltRule): string {
+    const subject = this.agents.has(agentId)
       ? "This agent is"
       : this.types.has(type)
       ? `All agents of the type ${type} are`
@@ -512,7 +514,7 @@ function without(
 function targeted({ types, agents }: HaltTarget): Subject[] {
   return [
     ...types.map((subject) => ({ scope: "type" as const, subject })),
-    ...agents.map(({ id: subject }) => ({ scope: "agent" as const, subject })),
+    ...agents.map(({ agentId: subject }) => ({ scope: "agent" as const, subject })),
   ];
 }
 

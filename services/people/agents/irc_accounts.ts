@@ -157,7 +157,7 @@ export class IrcAccounts {
     checked?: Account | null,
   ): Promise<void> {
     const { accounts, sessions, provisioning } = this.#options;
-    const account = checked ?? accounts.find(name);
+    const account = checked ?? accounts.named(name);
     if (account?.kind !== "person") throw noSuchAccount(name);
     if (!provisioning.ownsPasswords) throw new Conflict("Passwords are changed on the IRC network");
     await this.#replacePassword(account, password, originOf(caller), caller);
@@ -198,7 +198,7 @@ export class IrcAccounts {
    */
   async delete(name: string, caller: Caller): Promise<void> {
     const { database, accounts, revocations, provisioning, clock } = this.#options;
-    const account = accounts.find(name);
+    const account = accounts.named(name);
     if (account?.kind !== "person") throw noSuchAccount(name);
     const event = newEvent("account.deleted", { account: account.name }, originOf(caller), clock());
     using change = await provisioning.remove(account, "Account deleted");

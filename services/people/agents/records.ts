@@ -58,7 +58,7 @@ export function selectAgents({ tables }: Database) {
 
 /** @throws NotFound */
 export function findAgent(accounts: AccountDirectory, nick: string): Account {
-  const account = accounts.find(nick);
+  const account = accounts.named(nick);
   if (account?.kind !== "agent") throw noSuchAgent(nick);
   return account;
 }

@@ -5,7 +5,7 @@ import {
   statement,
 } from "../../engines/database/mod.ts";
 import { TooMany } from "../../kernel/errors.ts";
-import type { AccountDirectory } from "../identity/mod.ts";
+import type { AccountDirectory, AgentSession, AgentSessions } from "../identity/mod.ts";
 import { foldCase } from "../../engines/irc/mod.ts";
 import {
   type AgentPage,
@@ -16,10 +16,12 @@ import {
 } from "./records.ts";
 import type { AdoptionRequest } from "./schemas.ts";
 
-/** An active agent. */
+/** An active agent, or a live session of one. */
 export interface RosterEntry {
   /** The internal id of its account. */
   readonly id: string;
+  /** That of the agent; another one if this is one of its further sessions. */
+  readonly agentId: string;
   readonly nick: string;
   readonly type: string;
   /** With their `#`. */
@@ -38,6 +40,12 @@ export type HeldColumns = Pick<
   "paused_at" | "pause_reason" | "messages_per_second" | "burst" | "slots"
 >;
 
+export interface RosterOptions {
+  readonly database: Database;
+  readonly accounts: AccountDirectory;
+  readonly sessions: Pick<AgentSessions, "live" | "liveOf">;
+}
+
 /** The sources of the roster. */
 type RosterRow =
   & HeldColumns
@@ -51,6 +59,8 @@ type RosterRow =
 export class Roster implements Directory {
   readonly tables = ["accounts", "agents"] as const;
   readonly #database: Database;
+  readonly #accounts: Pick<AccountDirectory, "session">;
+  readonly #sessions: Pick<AgentSessions, "live" | "liveOf">;
   /** Including revoked agents. */
   readonly #rows = new AgentRows();
   readonly #byId = new Map<string, RosterEntry>();
@@ -58,15 +68,16 @@ export class Roster implements Directory {
   /** The number of agents registered with each channel, by its folded name. */
   readonly #byChannel = new Map<string, number>();
 
-  private constructor(database: Database) {
-    this.#database = database;
+  private constructor(options: RosterOptions) {
+    this.#database = options.database;
+    this.#accounts = options.accounts;
+    this.#sessions = options.sessions;
   }
 
   /** Reads all agents from the database. */
-  static async open(
-    { database, accounts }: { readonly database: Database; readonly accounts: AccountDirectory },
-  ): Promise<Roster> {
-    const roster = new Roster(database);
+  static async open(options: RosterOptions): Promise<Roster> {
+    const { database, accounts } = options;
+    const roster = new Roster(options);
     await database.keepCurrent(roster);
     accounts.onChanged((id, account) => {
       if (account === null || account.revokedAt !== null) roster.#remove(id);
@@ -85,14 +96,25 @@ export class Roster implements Directory {
     }
   }
 
-  /** The agent of this internal id, or null. */
+  /** The agent of this internal id, or the live session of one; or null. */
   get(id: string): RosterEntry | null {
-    return this.#byId.get(id) ?? null;
+    return this.#byId.get(id) ?? this.#entryOf(this.#sessions.live(id));
   }
 
-  /** The agent of this nick, compared without regard to case, or null. */
+  /** The same by nick, compared without regard to case. */
   find(nick: string): RosterEntry | null {
-    return this.#byNick.get(foldCase(nick)) ?? null;
+    const agent = this.#byNick.get(foldCase(nick));
+    if (agent !== undefined) return agent;
+    const session = this.#accounts.session(nick);
+    return session === null ? null : this.#entryOf(this.#sessions.live(session.id));
+  }
+
+  /** Who gets what is said to a nick: the name of a session that has ended stands for its agent. */
+  receiver(nick: string): RosterEntry | null {
+    const found = this.find(nick);
+    if (found !== null) return found;
+    const session = this.#accounts.session(nick);
+    return session === null ? null : this.get(session.agentId);
   }
 
   /** Whether there is no agent. */
@@ -107,6 +129,21 @@ export class Roster implements Directory {
 
   all(): Iterable<RosterEntry> {
     return this.#byId.values();
+  }
+
+  /** Every agent, and after each its further live sessions. */
+  *everybody(): Generator<RosterEntry> {
+    for (const agent of this.#byId.values()) {
+      yield agent;
+      yield* this.sessionsOf(agent.id);
+    }
+  }
+
+  /** The further live sessions of an agent, which have names of their own. */
+  sessionsOf(agentId: string): readonly RosterEntry[] {
+    return this.#sessions.liveOf(agentId).flatMap((session) =>
+      session.id === agentId ? [] : this.#entryOf(session) ?? []
+    );
   }
 
   /** The records of agents by nick, of revoked ones too: all, or a page. */
@@ -176,6 +213,14 @@ export class Roster implements Directory {
     });
   }
 
+  /** A session is as its agent is, but for its name; null if the agent has ended. */
+  #entryOf(session: AgentSession | null): RosterEntry | null {
+    const agent = session === null ? undefined : this.#byId.get(session.agentId);
+    return session === null || agent === undefined
+      ? null
+      : { ...agent, id: session.id, nick: session.name };
+  }
+
   #add(entry: RosterEntry): void {
     this.#byId.set(entry.id, entry);
     this.#byNick.set(foldCase(entry.nick), entry);
@@ -211,6 +256,7 @@ export function rateColumns(
 function entryOf(row: RosterRow): RosterEntry {
   return {
     id: row.account_id,
+    agentId: row.account_id,
     nick: row.name,
     type: row.type,
     channels: JSON.parse(row.channels),

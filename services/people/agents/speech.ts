@@ -69,7 +69,7 @@ export class SendLimits {
     const agent = this.#roster.find(account);
     if (agent === null || agent.rate === null) return 0;
     const now = this.#clock();
-    const bucket = this.#bucketOf(agent.id, agent.rate, now);
+    const bucket = this.#bucketOf(agent.agentId, agent.rate, now);
     bucket.take(now);
     return bucket.delay(now, 0);
   }
@@ -121,8 +121,8 @@ export class SendLimits {
     const agent = this.#roster.find(account);
     if (agent === null) return;
     const span = this.#span();
-    const count = this.#counts.get(agent.id) ?? { spans: new Uint32Array(SPANS), span };
-    this.#counts.set(agent.id, count);
+    const count = this.#counts.get(agent.agentId) ?? { spans: new Uint32Array(SPANS), span };
+    this.#counts.set(agent.agentId, count);
     advance(count, span);
     const place = span % SPANS;
     count.spans[place] = (count.spans[place] ?? 0) + 1;

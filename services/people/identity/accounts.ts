@@ -9,6 +9,7 @@ import { Conflict } from "../../kernel/errors.ts";
 import { foldCase } from "../../engines/irc/mod.ts";
 import { isCommonName, type ReservedNames } from "./names.ts";
 import type { Revocations } from "./revocations.ts";
+import { newSecret, sha256 } from "./secrets.ts";
 
 /** Agents and people log in to IRC, admins to the web pages too. All share one namespace. */
 export type AccountKind = "agent" | "person" | "admin";
@@ -20,6 +21,15 @@ export type AccountKind = "agent" | "person" | "admin";
 export interface Secret {
   readonly scheme: "sha256" | "argon2id";
   readonly value: string;
+}
+
+/** A further name of an agent, for one of its sessions. Nobody logs in with it. */
+export interface SessionName {
+  /** An internal id of its own, to which messages belong. */
+  readonly id: string;
+  readonly name: string;
+  /** The internal id of the agent. */
+  readonly agentId: string;
 }
 
 /** An account: a name that can log in. */
@@ -55,8 +65,9 @@ export interface AccountDirectoryOptions {
 export type AccountListener = (id: string, account: Account | null) => void;
 
 /**
- * The single, case-insensitive namespace of all accounts, held in memory. Only its statements
- * change accounts; each updates the directory once its transaction is on disk.
+ * The single, case-insensitive namespace of all accounts and of the sessions of agents, held in
+ * memory. Only its statements change accounts; each updates the directory once its transaction is on
+ * disk.
  */
 export class AccountDirectory implements Directory {
   readonly tables = ["accounts"] as const;
@@ -66,6 +77,7 @@ export class AccountDirectory implements Directory {
   readonly #revocations: AccountDirectoryOptions["revocations"];
   readonly #byId = new Map<string, Account>();
   readonly #byName = new Map<string, Account>();
+  readonly #sessions = new Map<string, SessionName>();
   readonly #listeners: AccountListener[] = [];
   /** The accounts before the last load. */
   #replaced: ReadonlyMap<string, Account> = new Map();
@@ -93,7 +105,11 @@ export class AccountDirectory implements Directory {
     const rows = await this.#database.tables.selectFrom("accounts").selectAll().execute();
     this.#replaced = new Map(this.#byId);
     for (const account of this.#replaced.values()) this.#forget(account);
-    for (const row of rows) this.#put(accountOf(row));
+    this.#sessions.clear();
+    for (const row of rows) {
+      if (row.agent_id === null) this.#put(accountOf(row));
+      else this.#addSession({ id: row.id, name: row.name, agentId: row.agent_id });
+    }
   }
 
   announce(): void {
@@ -105,9 +121,31 @@ export class AccountDirectory implements Directory {
     }
   }
 
-  /** The account of this name, revoked ones included, or null. */
+  /**
+   * The account of this name, revoked ones included, or null. The name of a session stands for its
+   * agent, so that what is said about one holds for all.
+   */
   find(name: string): Account | null {
+    const session = this.session(name);
+    return session === null ? this.named(name) : this.get(session.agentId);
+  }
+
+  /** The same for what logs in, or is changed, removed and revoked: the name of a session is none. */
+  named(name: string): Account | null {
     return this.#byName.get(foldCase(name)) ?? null;
+  }
+
+  /** The session of an agent that has this name, live or not, or null. */
+  session(name: string): SessionName | null {
+    return this.#sessions.get(foldCase(name)) ?? null;
+  }
+
+  /** The name with this internal id, of an account or of a session, or null. */
+  nameOf(id: string): string | null {
+    const account = this.get(id);
+    if (account !== null) return account.name;
+    for (const session of this.#sessions.values()) if (session.id === id) return session.name;
+    return null;
   }
 
   /** The account of this internal id, revoked ones included, or null. */
@@ -156,7 +194,12 @@ export class AccountDirectory implements Directory {
     if (this.isRefused(name)) {
       throw new Conflict(`The name "${name}" is reserved`);
     }
-    if (this.find(name) !== null) throw nameTaken(name);
+    const session = this.session(name);
+    if (session !== null) {
+      const agent = this.get(session.agentId)?.name ?? "an agent";
+      throw new Conflict(`The name "${session.name}" is taken by a session of "${agent}"`);
+    }
+    if (this.named(name) !== null) throw nameTaken(name);
   }
 
   /** The statement that adds an account; its transaction fails as `Duplicate` if it is there. */
@@ -172,8 +215,34 @@ export class AccountDirectory implements Directory {
         secret: secret.value,
         created_at: createdAt,
         revoked_at: null,
+        agent_id: null,
       }),
       { committed: () => this.#changed(account) },
+    );
+  }
+
+  /**
+   * The statement that gives an agent one more name, for its sessions. Its transaction fails as
+   * `Duplicate` if somebody has the name.
+   *
+   * @param now Unix milliseconds
+   */
+  sessionInsertion(session: SessionName, now: number) {
+    const { id, name, agentId } = session;
+    return statement(
+      this.#database.tables.insertInto("accounts").values({
+        id,
+        name,
+        name_folded: foldCase(name),
+        kind: "agent",
+        agent_id: agentId,
+        // Nobody knows the secret, so nobody logs in.
+        secret_scheme: "sha256",
+        secret: sha256(newSecret()),
+        created_at: now,
+        revoked_at: null,
+      }),
+      { committed: () => this.#addSession(session) },
     );
   }
 
@@ -274,7 +343,14 @@ export class AccountDirectory implements Directory {
     const account = this.#byId.get(id);
     if (account === undefined) return;
     this.#forget(account);
+    for (const [folded, { agentId }] of this.#sessions) {
+      if (agentId === id) this.#sessions.delete(folded);
+    }
     this.#tell(id, null);
+  }
+
+  #addSession(session: SessionName): void {
+    this.#sessions.set(foldCase(session.name), session);
   }
 
   #put(account: Account): void {

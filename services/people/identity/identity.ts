@@ -1,10 +1,18 @@
 import { Unauthorized } from "../../kernel/errors.ts";
 import { BoundedMap } from "../../kernel/bounded_map.ts";
 import type { Account } from "./accounts.ts";
+import type { AgentSessions } from "./agent_sessions.ts";
 import type { Refusals } from "./attempts.ts";
 import { acceptedAccount, type Logins } from "./logins.ts";
 import type { OperatorToken } from "./operator_token.ts";
-import { type Credential, OPERATOR, type Principal, type Scope } from "./principal.ts";
+import {
+  type Caller,
+  type Credential,
+  OPERATOR,
+  type Principal,
+  type Scope,
+  type SessionKey,
+} from "./principal.ts";
 import type { EndedListener, Revocations } from "./revocations.ts";
 import { sameDigest, sha256 } from "./secrets.ts";
 import type { Tokens } from "./tokens.ts";
@@ -15,6 +23,7 @@ interface IdentityOptions {
   readonly logins: Logins;
   readonly refusals: Refusals;
   readonly revocations: Revocations;
+  readonly agentSessions: Pick<AgentSessions, "enter">;
 }
 
 /** Whose name and password are a credential. */
@@ -33,6 +42,7 @@ export class Identity {
   readonly #logins: Logins;
   readonly #refusals: Refusals;
   readonly #revocations: Revocations;
+  readonly #agentSessions: IdentityOptions["agentSessions"];
   readonly #digests = new TokenDigests();
   readonly #listeners = new Set<(principal: Principal) => void>();
 
@@ -42,6 +52,7 @@ export class Identity {
     this.#logins = options.logins;
     this.#refusals = options.refusals;
     this.#revocations = options.revocations;
+    this.#agentSessions = options.agentSessions;
     this.#revocations.subscribe(() => this.#digests.clear());
   }
 
@@ -133,6 +144,20 @@ export class Identity {
     const { name, password } = credential;
     const fits = (token: string) => sameDigest(token, password);
     return await this.authenticateProof({ name, projectId, fits }, address);
+  }
+
+  /**
+   * The caller in its session of an agent, which is present then. See `AgentSessions.enter`.
+   *
+   * @throws NotFound if its client has ended it; TooMany if the agent has too many
+   */
+  enterSession(caller: Caller, key: SessionKey, begins = true): Principal | Promise<Principal> {
+    const entered = this.#agentSessions.enter(caller, key, begins);
+    const note = (principal: Principal) => {
+      if (principal.agentSession !== undefined) this.notePresence(principal);
+      return principal;
+    };
+    return entered instanceof Promise ? entered.then(note) : note(entered);
   }
 
   /** Tells listeners that a principal is present: it called, or has an open stream. */

@@ -195,7 +195,7 @@ export class Logins {
   }
 
   #find(name: string, kinds: readonly AccountKind[]): Account | null {
-    const account = this.#accounts.find(name);
+    const account = this.#accounts.named(name);
     if (account === null || account.revokedAt !== null) return null;
     const counts = kinds.includes(account.kind) && this.#accounts.isEnabled(account.kind);
     return counts ? account : null;
@@ -227,7 +227,7 @@ export class Logins {
     lock: Lock<Accepted>,
   ): Promise<LoginOutcome<Accepted>> {
     const isKnown = browser !== null && browser !== undefined &&
-      this.#accounts.find(name)?.id === browser.account;
+      this.#accounts.named(name)?.id === browser.account;
     const place = isKnown ? browser.id : placeOf(address);
     const pair = `${place} ${foldCase(name).slice(0, NAME_LENGTH)}`;
     const own = this.#perAccount.check(pair);

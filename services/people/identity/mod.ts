@@ -14,7 +14,14 @@ export {
   nameTaken,
   passwordJustChanged,
   type Secret,
+  type SessionName,
 } from "./accounts.ts";
+export {
+  type AgentSession,
+  type AgentSessionListener,
+  AgentSessions,
+  MOST_SESSIONS,
+} from "./agent_sessions.ts";
 export {
   AttemptQuota,
   type LoginMethod,
@@ -72,6 +79,7 @@ export {
   callerOnIrc,
   type Credential,
   GUEST,
+  isNameOf,
   isOverseer,
   OPERATOR,
   originOf,
@@ -79,6 +87,8 @@ export {
   quotaFor,
   type Scope,
   SCOPES,
+  type SessionKey,
+  speakerId,
 } from "./principal.ts";
 export type { TokenRequest } from "./schemas.ts";
 export {

@@ -3,6 +3,7 @@ import type { Database } from "../../engines/database/mod.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { AccountDirectory } from "./accounts.ts";
+import { AgentSessions } from "./agent_sessions.ts";
 import { Refusals } from "./attempts.ts";
 import { Identity } from "./identity.ts";
 import { Logins } from "./logins.ts";
@@ -47,6 +48,7 @@ export interface IdentityServices {
   readonly tokens: Tokens;
   readonly operatorToken: OperatorToken;
   readonly accounts: AccountDirectory;
+  readonly agentSessions: AgentSessions;
   readonly passwords: Passwords;
   readonly scram: ScramVerifiers;
   readonly logins: Logins;
@@ -78,6 +80,7 @@ export async function openIdentity(options: IdentityServicesOptions): Promise<Id
     disabled: new Set(options.adminsEnabled ? [] : ["admin"]),
     revocations,
   });
+  const agentSessions = await AgentSessions.open({ database, accounts, scheduler, log });
   const shared = { database, accounts, revocations, expiries, refusals, clock, log };
 
   const path = join(folder, "api_token");
@@ -97,7 +100,7 @@ export async function openIdentity(options: IdentityServicesOptions): Promise<Id
   const scram = new ScramVerifiers({ database, key, log, rounds: passwordCosts.scramRounds });
   const { attempts, window } = options;
   const logins = new Logins({ ...shared, passwords, scram, attempts, window });
-  const identity = new Identity({ ...shared, operatorToken, tokens, logins });
+  const identity = new Identity({ ...shared, operatorToken, tokens, logins, agentSessions });
   return {
     identity,
     tokens,
@@ -105,6 +108,7 @@ export async function openIdentity(options: IdentityServicesOptions): Promise<Id
     webSessions,
     pagesHost: options.anyLoopbackHost ? null : await openPagesHost(folder),
     accounts,
+    agentSessions,
     passwords,
     scram,
     logins,
@@ -114,6 +118,7 @@ export async function openIdentity(options: IdentityServicesOptions): Promise<Id
     async close() {
       passwords.close();
       expiries.close();
+      await agentSessions.close();
       await scram.close();
       await tokens.close();
       await webSessions.flush();

@@ -1,6 +1,5 @@
 import { Forbidden } from "../../kernel/errors.ts";
-import { foldCase } from "../../engines/irc/mod.ts";
-import type { Principal, Scope } from "./principal.ts";
+import { isNameOf, type Principal, type Scope } from "./principal.ts";
 
 /** `status` reports the result of a check of a commit. */
 export type Action = "read" | "write" | "status" | "admin";
@@ -200,7 +199,7 @@ function holderOf({ kind, tokenId, sessionId }: Principal, isAtPage: boolean): H
 export function speakerName(principal: Principal, named: string | null): string | null {
   if (principal.kind === "operator") return named;
   if (principal.kind === "admin") return named ?? principal.name;
-  if (named !== null && foldCase(named) !== foldCase(principal.name)) {
+  if (named !== null && !isNameOf(principal, named)) {
     throw new Forbidden(`You are "${principal.name}" and cannot speak as "${named}"`);
   }
   return principal.name;

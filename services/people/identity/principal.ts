@@ -1,4 +1,5 @@
 import type { Origin } from "../../engines/events/mod.ts";
+import { foldCase } from "../../engines/irc/mod.ts";
 import { OPERATOR_NAME } from "./names.ts";
 
 /** The scopes of a credential. `admin` includes `write`, and `write` includes `read`. */
@@ -23,6 +24,28 @@ export interface Principal {
   readonly tokenId: string | null;
   /** The principal's session of the web pages, or null. */
   readonly sessionId: string | null;
+  /**
+   * A further session of an agent, which `name` names; absent for everybody who is the account itself.
+   * Rights, quotas and work count under `id`, for all sessions of the agent together.
+   */
+  readonly agentSession?: {
+    /** The internal id under which it speaks and gets messages. */
+    readonly id: string;
+    /** The name of the agent. */
+    readonly agent: string;
+  };
+}
+
+/** Whether a name is a principal's own: that of its session, or of the agent. */
+export function isNameOf({ name, agentSession }: Principal, named: string): boolean {
+  const folded = foldCase(named);
+  return folded === foldCase(name) ||
+    (agentSession !== undefined && folded === foldCase(agentSession.agent));
+}
+
+/** The internal id under which a principal speaks and gets messages; null if it has no account. */
+export function speakerId({ id, agentSession }: Principal): string | null {
+  return agentSession?.id ?? id;
 }
 
 /** The origin of a call: principal, address and request. Methods that change state take one. */
@@ -40,10 +63,23 @@ export interface Caller {
   readonly confirm?: () => Promise<void>;
 }
 
+/** What names a session of an agent in requests: the client repeats it in each. */
+export interface SessionKey {
+  readonly id: string;
+  /** How long the session may be silent before it counts as ended, in milliseconds. */
+  readonly silence: number;
+}
+
 /** What a client presents to authenticate itself. */
 export type Credential =
-  | { readonly kind: "bearer"; readonly token: string }
-  | { readonly kind: "basic"; readonly name: string; readonly password: string };
+  & (
+    | { readonly kind: "bearer"; readonly token: string }
+    | { readonly kind: "basic"; readonly name: string; readonly password: string }
+  )
+  & {
+    /** The session of an agent in which it calls. */
+    readonly session?: SessionKey;
+  };
 
 /** The holder of the API token. */
 export const OPERATOR: Principal = Object.freeze({

@@ -295,7 +295,7 @@ export class Tokens implements Directory {
     projectId: string | null,
     fits: (token: string) => boolean,
   ): Promise<Principal | null> {
-    const ownerId = this.#accounts.find(name)?.id ?? null;
+    const ownerId = this.#accounts.named(name)?.id ?? null;
     const ids = this.#held.filter((token) =>
       token.ownerId === null ? token.projectId === projectId : token.ownerId === ownerId
     ).map(({ id }) => id).sort().slice(-MOST_TRIED);
@@ -355,7 +355,7 @@ export class Tokens implements Directory {
   }
 
   #ownerFor(name: string): Account {
-    const owner = this.#accounts.find(name);
+    const owner = this.#accounts.named(name);
     if (owner === null) throw new NotFound(`There is no account "${name}"`);
     if (owner.revokedAt !== null) throw new Conflict(`"${owner.name}" is revoked`);
     return owner;

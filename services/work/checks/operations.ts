@@ -16,7 +16,7 @@ import {
 /** What the operations on checks call. */
 interface CheckServices {
   readonly hosting: { readonly checks: Checks };
-  readonly accounts: Pick<AccountDirectory, "find">;
+  readonly accounts: Pick<AccountDirectory, "find" | "session">;
 }
 
 export const reportCheck = operation(

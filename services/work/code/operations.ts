@@ -109,7 +109,7 @@ export const createTag = operation({
 }, async (
   { hosting, accounts }: {
     readonly hosting: { readonly repositories: Pick<ProjectRepositories, "write"> };
-    readonly accounts: Pick<AccountDirectory, "find">;
+    readonly accounts: Pick<AccountDirectory, "find" | "session">;
   },
   { name, checkin, message },
   { access, project, caller },

@@ -15,7 +15,7 @@ import {
 /** What the operations on the forum call. */
 interface ForumServices {
   readonly hosting: { readonly forum: Forum };
-  readonly accounts: Pick<AccountDirectory, "find">;
+  readonly accounts: Pick<AccountDirectory, "find" | "session">;
 }
 
 const byId = z.object({

@@ -1,19 +1,22 @@
 import { Forbidden, Unauthorized } from "../../kernel/errors.ts";
-import type { AccountDirectory, Principal } from "../../people/identity/mod.ts";
+import { type AccountDirectory, isNameOf, type Principal } from "../../people/identity/mod.ts";
 import { foldCase } from "../../engines/irc/mod.ts";
 import type { HaltCheck } from "./access.ts";
 
 /** The account in whose name a request acts in a project. */
 export interface Actor {
   /**
-   * Identifies the actor: the internal id of its account. The API token may name an actor without
-   * an account; its key is `name:` and the folded name.
+   * Identifies the actor: the internal id of its account, which the sessions of an agent share. The
+   * API token may name an actor without an account; its key is `name:` and the folded name.
    */
   readonly key: string;
   /** For display, and the user of artifacts. */
   readonly name: string;
   readonly kind: "agent" | "person" | "admin" | "operator" | "project" | "name";
 }
+
+/** Finds accounts, and the sessions of agents, by name. */
+export type ActorAccounts = Pick<AccountDirectory, "find" | "session">;
 
 /** The keys of actors with an account. */
 const ACCOUNT_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
@@ -46,12 +49,12 @@ export interface ActingCaller {
 export function actorOf(
   { principal, isAdmin, halts }: ActingCaller,
   named: string | null | undefined,
-  accounts: Pick<AccountDirectory, "find">,
+  accounts: ActorAccounts,
 ): Actor {
   const { kind } = principal;
   if (kind === "guest" || kind === "bot") throw new Unauthorized("This needs a credential");
   const name = named?.trim() || principal.name;
-  if (foldCase(name) === foldCase(principal.name)) {
+  if (isNameOf(principal, name)) {
     return { key: actorKeyOf(principal), name: principal.name, kind };
   }
   if (!isAdmin) {
@@ -60,7 +63,22 @@ export function actorOf(
   const account = accounts.find(name);
   if (account === null) return { key: `name:${foldCase(name)}`, name, kind: "name" };
   halts?.requireGoingById(account.id);
-  return { key: account.id, name: account.name, kind: account.kind };
+  return {
+    key: account.id,
+    kind: account.kind,
+    name: accounts.session(name)?.name ?? account.name,
+  };
+}
+
+/**
+ * Whether two actors are the same. The sessions of an agent share its key, so that they count as one,
+ * and have names of their own.
+ */
+export function isSameActor(
+  one: Pick<Actor, "key" | "name">,
+  other: Pick<Actor, "key" | "name">,
+): boolean {
+  return one.key === other.key && foldCase(one.name) === foldCase(other.name);
 }
 
 /** The key under which what a principal does in projects is kept. */
@@ -77,7 +95,7 @@ export function actorKeyOf({ id, kind, tokenId }: Principal): string {
 export function accountKeyOf(
   name: string | undefined,
   caller: ActingCaller,
-  accounts: Pick<AccountDirectory, "find">,
+  accounts: ActorAccounts,
 ): string | undefined {
   if (name === undefined) return undefined;
   if (name !== "me") return accounts.find(name)?.id ?? "";

@@ -10,6 +10,7 @@ export {
   actorKeyOf,
   actorOf,
   hasEnded,
+  isSameActor,
 } from "./actors.ts";
 export { type Answer, type NewAnswer, RepositoryAnswers } from "./answers.ts";
 export { type OpenFile, readPart } from "./downloads.ts";

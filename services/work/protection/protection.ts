@@ -63,7 +63,7 @@ export interface ProtectionOptions {
   readonly database: Database;
   readonly checks: Pick<Checks, "newestReports">;
   readonly repositories: Pick<ProjectRepositories, "read">;
-  readonly accounts: Pick<AccountDirectory, "find" | "get">;
+  readonly accounts: Pick<AccountDirectory, "find" | "get" | "session">;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -199,7 +199,17 @@ export class Protection implements Directory {
     const users = reports.length === 0
       ? []
       : await repositories.read(project, (repository) => repository.users({ checkin, base }));
-    return contexts.map((context) => standingOf(context, { reports, users, subjects }));
+    const facts = { reports, users, subjects: [...subjects, ...this.#agentsOf(users)] };
+    return contexts.map((context) => standingOf(context, facts));
+  }
+
+  /** The agents whose sessions are among the users of check-ins. */
+  #agentsOf(users: readonly string[]): readonly Subject[] {
+    const { accounts } = this.#options;
+    return users.flatMap((user) => {
+      const session = accounts.session(user);
+      return session === null ? [] : [{ key: session.agentId, name: session.name }];
+    });
   }
 
   /**

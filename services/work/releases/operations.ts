@@ -26,7 +26,7 @@ interface ReleaseServices {
     readonly uploads: Uploads;
     readonly texts: ProjectTexts;
   };
-  readonly accounts: Pick<AccountDirectory, "find">;
+  readonly accounts: Pick<AccountDirectory, "find" | "session">;
 }
 
 const byTag = z.object({ tag: z.string() });

@@ -49,7 +49,7 @@ interface ReviewServices {
     readonly reviewMerges: ReviewMerges;
     readonly landing: LandingQueue;
   };
-  readonly accounts: Pick<AccountDirectory, "find">;
+  readonly accounts: Pick<AccountDirectory, "find" | "session">;
 }
 
 /** The review that a request names. Anything but a number is the number of none. */

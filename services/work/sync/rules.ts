@@ -30,7 +30,7 @@ export interface PushRuleParts {
   readonly protection: Pick<Protection, "closedTo">;
   readonly workspaces: Pick<Workspaces, "pushRefusals">;
   readonly releases: Pick<Releases, "fileRules">;
-  readonly accounts: Pick<AccountDirectory, "find">;
+  readonly accounts: Pick<AccountDirectory, "find" | "session">;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }

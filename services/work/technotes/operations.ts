@@ -15,7 +15,7 @@ import type { Technotes, TechnoteWriter } from "./technotes.ts";
 /** What the operations on technotes call. */
 interface TechnoteServices {
   readonly hosting: { readonly technotes: Technotes; readonly texts: ProjectTexts };
-  readonly accounts: Pick<AccountDirectory, "find">;
+  readonly accounts: Pick<AccountDirectory, "find" | "session">;
 }
 
 const byId = z.object({

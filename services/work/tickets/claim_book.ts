@@ -7,7 +7,7 @@ import {
 } from "../../engines/database/mod.ts";
 import { type Claim, claimOf, type ClaimOutcome, type Holder, isoOf, isResult } from "./records.ts";
 import type { Origin } from "../../engines/events/mod.ts";
-import { type Project, projectEvent } from "../projects/mod.ts";
+import { isSameActor, type Project, projectEvent } from "../projects/mod.ts";
 
 /** The claims of one project. */
 interface Page {
@@ -188,6 +188,35 @@ export class ClaimStatements {
     };
   }
 
+  /**
+   * Passes an active claim on to another session of its holder, under the next generation.
+   *
+   * @param before the claim as it was
+   */
+  passing(
+    project: Project,
+    claim: Claim,
+    before: Claim,
+    when: { readonly origin: Origin; readonly time: number },
+  ): Change {
+    const { tables } = this.#database;
+    const { id, generation, holder, expiresAt } = claim;
+    const update = tables.updateTable("claims")
+      .set({ generation, holder_name: holder.name, expires_at: expiresAt })
+      .where("id", "=", id).where("generation", "=", before.generation)
+      .where("ended_at", "is", null);
+    const lease = tables.updateTable("ticket_leases").set({ generation })
+      .where("project_id", "=", claim.projectId).where("ticket", "=", claim.ticket);
+    const about = { status: "claimed", previous: before, by: null } as const;
+    return {
+      statements: [
+        statement(update, { mustChange: true, committed: () => this.#book.put(claim) }),
+        statement(lease),
+      ],
+      events: [this.#event(project, claim, about, when)],
+    };
+  }
+
   /** @param mustChange whether to undo the transaction if the claim has ended */
   renewal(claim: Claim, { mustChange = true } = {}): Statement {
     const update = this.#database.tables.updateTable("claims")
@@ -281,7 +310,7 @@ export class ClaimStatements {
     when: { readonly origin: Origin; readonly time: number },
   ) {
     const { ticket, ticketNumber, generation, workspace, holder } = claim;
-    const isTaken = previous !== null && previous.holder.key !== holder.key;
+    const isTaken = previous !== null && !isSameActor(previous.holder, holder);
     return projectEvent(project, "project.claim", {
       ticket,
       ticket_uuid: ticket,

@@ -1,4 +1,4 @@
-import { type Change, Duplicate, type Statement } from "../../engines/database/mod.ts";
+import { type Change, Duplicate, type Statement, Unchanged } from "../../engines/database/mod.ts";
 import { Conflict, Forbidden, NotFound } from "../../kernel/errors.ts";
 import { type Origin, SYSTEM } from "../../engines/events/mod.ts";
 import type { TicketListOptions, TicketRef } from "../../engines/fossil/mod.ts";
@@ -7,6 +7,7 @@ import { type Caller, originOf, type Principal } from "../../people/identity/mod
 import { foldCase } from "../../engines/irc/mod.ts";
 import {
   accessOf,
+  isSameActor,
   type Project,
   projectEvent,
   type Projects,
@@ -305,7 +306,12 @@ export class Claims {
         await this.#endUnattended(held, this.#leases.unattended(held));
         continue;
       }
-      if (held !== null && held.holder.key !== request.actor.key) {
+      if (held !== null && this.isLeftTo(held.holder, request.actor)) {
+        const passed = await this.#pass(project, held, request);
+        if (passed !== null) return { claim: passed, isNew: true };
+        continue;
+      }
+      if (held !== null && !isSameActor(held.holder, request.actor)) {
         const next = await this.#next(project, request.actor);
         throw claimRefusal("Ticket already claimed", held, next);
       }
@@ -335,7 +341,7 @@ export class Claims {
     return this.#options.repositories.exclusively(project, caller, async () => {
       const claim = this.active(project, ticket);
       if (claim === null) throw new NotFound(NOT_CLAIMED);
-      const isOwn = claim.holder.key === actor.key;
+      const isOwn = isSameActor(claim.holder, actor) || this.isLeftTo(claim.holder, actor);
       if (!isOwn && !isAdmin) {
         throw new Forbidden("Only the claiming agent can release this ticket");
       }
@@ -384,9 +390,7 @@ export class Claims {
   ): Promise<Claim> {
     const claim = this.active(project, ticket);
     if (claim === null) return await this.#fenceOfPast(project, { ticket, actor, generation });
-    if (claim.holder.key !== actor.key) {
-      throw claimRefusal(`"${claim.holder.name}" holds the claim of this ticket`, claim);
-    }
+    if (!isSameActor(claim.holder, actor)) throw this.#held(claim, actor);
     requireGeneration(claim, generation);
     return claim;
   }
@@ -400,7 +404,7 @@ export class Claims {
   async touch(project: Pick<Project, "id">, request: FenceRequest): Promise<void> {
     if (request.generation !== undefined) await this.fence(project, request);
     const claim = this.active(project, request.ticket);
-    if (claim !== null && claim.holder.key === request.actor.key) await this.#leases.renew(claim);
+    if (claim !== null && isSameActor(claim.holder, request.actor)) await this.#leases.renew(claim);
   }
 
   /**
@@ -497,6 +501,15 @@ export class Claims {
     });
   }
 
+  /**
+   * Whether what a holder has is left to an actor: both are sessions of one agent, and that of the
+   * holder has ended.
+   */
+  isLeftTo(holder: Holder, actor: Holder): boolean {
+    return holder.key === actor.key && !isSameActor(holder, actor) &&
+      this.#options.agentSessions.isLeft(holder.key, holder.name);
+  }
+
   /** How a claim that no longer holds has ended, or is about to end. */
   outcomeOf(claim: Claim): ClaimOutcome {
     return this.#leases.outcomeOf(claim);
@@ -537,6 +550,45 @@ export class Claims {
     }
     this.#expiry.expect(claim.expiresAt);
     return claim;
+  }
+
+  /** Refuses an actor who does not hold the claim. */
+  #held(claim: Claim, actor: Holder): Conflict {
+    const { name } = claim.holder;
+    if (!this.isLeftTo(claim.holder, actor)) {
+      return claimRefusal(`"${name}" holds the claim of this ticket`, claim);
+    }
+    return claimRefusal(
+      `The session "${name}" has ended and left this ticket: claim it first`,
+      claim,
+    );
+  }
+
+  /** Gives a claim that an ended session has left to another session of the agent. */
+  #pass(
+    project: Project,
+    held: Claim,
+    { caller, actor, generation }: ClaimRequest,
+  ): Promise<Claim | null> {
+    requireGeneration(held, generation);
+    const now = this.#options.scheduler.now();
+    const passed: Claim = {
+      ...held,
+      generation: held.generation + 1,
+      holder: { key: actor.key, name: actor.name },
+      expiresAt: this.#leases.expiryFrom(project.id, now),
+    };
+    // The work of the earlier session may be on its way to the repository.
+    return this.#options.repositories.exclusively(project, caller, async () => {
+      const when = { origin: originOf(caller), time: now };
+      try {
+        await this.#options.database.commit(this.statements.passing(project, passed, held, when));
+      } catch (error) {
+        if (error instanceof Unchanged) return null;
+        throw error;
+      }
+      return passed;
+    });
   }
 
   async #repeat(claim: Claim, generation: number | undefined): Promise<Claim | null> {

@@ -61,7 +61,7 @@ interface TicketServices {
     readonly submissions: Submissions;
     readonly texts: ProjectTexts;
   };
-  readonly accounts: Pick<AccountDirectory, "find">;
+  readonly accounts: Pick<AccountDirectory, "find" | "session">;
 }
 
 const byId = z.object({ uuid: ticketIdSchema });

@@ -2,7 +2,7 @@ import type { Selectable } from "kysely";
 import type { Database, Tables } from "../../engines/database/mod.ts";
 import type { Actor, ProjectRepositories, Projects } from "../projects/mod.ts";
 import type { Slots } from "../../people/agents/mod.ts";
-import type { AccountDirectory, Caller } from "../../people/identity/mod.ts";
+import type { AccountDirectory, AgentSessions, Caller } from "../../people/identity/mod.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { Conflict } from "../../kernel/errors.ts";
@@ -131,6 +131,8 @@ export interface ClaimsOptions {
   readonly log: Log;
   /** How many slots each holder has, in all projects together. */
   readonly slots: Pick<Slots, "limitOf">;
+  /** Tells what ended sessions of agents have left. */
+  readonly agentSessions: Pick<AgentSessions, "isLeft">;
 }
 
 /** Who acts on a ticket, and under which generation, if the request names one. */

@@ -3,7 +3,13 @@ import { Conflict, Forbidden, NotFound } from "../../kernel/errors.ts";
 import type { Origin } from "../../engines/events/mod.ts";
 import type { TicketRef } from "../../engines/fossil/mod.ts";
 import type { Caller } from "../../people/identity/mod.ts";
-import type { Actor, Project, ProjectRepositories, RegisteredKind } from "../projects/mod.ts";
+import {
+  type Actor,
+  isSameActor,
+  type Project,
+  type ProjectRepositories,
+  type RegisteredKind,
+} from "../projects/mod.ts";
 import type { Claims } from "./claims.ts";
 import {
   type Claim,
@@ -151,7 +157,7 @@ export class Submissions {
     const { claims } = this.#options;
     const active = claims.active(project, ticket);
     if (active !== null) {
-      if (active.holder.key === actor.key) {
+      if (isSameActor(active.holder, actor)) {
         return await claims.fence(project, { ticket, actor, generation });
       }
       if (await claims.hasHeld(project, ticket, actor)) {

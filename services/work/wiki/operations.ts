@@ -20,7 +20,7 @@ import type { Wikis, WikiWriter } from "./wikis.ts";
 /** What the operations on wiki pages call. */
 interface WikiServices {
   readonly hosting: { readonly wikis: Wikis; readonly texts: ProjectTexts };
-  readonly accounts: Pick<AccountDirectory, "find">;
+  readonly accounts: Pick<AccountDirectory, "find" | "session">;
 }
 
 const versionId = z.string().regex(/^[0-9a-fA-F]{4,64}$/, { error: "must be the id of a version" });

@@ -3,7 +3,7 @@ import { slotFull, type Slots } from "../../people/agents/mod.ts";
 import { Conflict, Forbidden, TooMany, Unavailable } from "../../kernel/errors.ts";
 import type { AccountDirectory } from "../../people/identity/mod.ts";
 import { Semaphore } from "../../kernel/semaphore.ts";
-import { hasEnded, type Project } from "../projects/mod.ts";
+import { hasEnded, isSameActor, type Project } from "../projects/mod.ts";
 import type { FenceRequest } from "../tickets/mod.ts";
 import { branchOf, type WorkFence, type WorkRequest, type Workspace } from "./records.ts";
 import type { WorkspaceStore } from "./store.ts";
@@ -40,7 +40,7 @@ export class WorkspaceAuthorization {
 
   /** @throws Forbidden if the workspace belongs to somebody else */
   requireOwner({ owner }: Workspace, { actor, isAdmin }: WorkRequest): void {
-    if (owner.key === actor.key || isAdmin) return;
+    if (isSameActor(owner, actor) || isAdmin) return;
     throw new Forbidden(
       `Only the owning agent can modify this workspace: it belongs to "${owner.name}". ` +
         "With the claim of its ticket, or if that agent is removed, POST …/takeover makes it yours",
@@ -112,8 +112,9 @@ function fenceOf(
   { ticket, owner }: Workspace,
   { actor, isAdmin, generation }: WorkRequest,
 ): FenceRequest | null {
-  if (ticket === null || (isAdmin && actor.key !== owner.key)) return null;
-  return { ticket, actor: owner, ...(actor.key === owner.key ? { generation } : {}) };
+  const isOwn = isSameActor(actor, owner);
+  if (ticket === null || (isAdmin && !isOwn)) return null;
+  return { ticket, actor: owner, ...(isOwn ? { generation } : {}) };
 }
 
 /** The fence's refusal as one clause, with what the API tells beside it. */

@@ -48,7 +48,7 @@ interface WorkspaceServices {
     readonly tickets: Pick<Tickets, "resolve">;
     readonly claims: Pick<Claims, "claim" | "release">;
   };
-  readonly accounts: Pick<AccountDirectory, "find">;
+  readonly accounts: Pick<AccountDirectory, "find" | "session">;
 }
 
 const byName = z.object({ name: z.string() });

@@ -168,7 +168,7 @@ export interface SettledMerge {
 /** The part of `Claims` that fences a workspace. */
 export type WorkFence = Pick<
   Claims,
-  "fence" | "fenceGivingUp" | "standing" | "renewing" | "merged"
+  "fence" | "fenceGivingUp" | "standing" | "renewing" | "merged" | "isLeftTo"
 >;
 
 /** A merge that a gate judges. */

@@ -3,12 +3,13 @@ import type { Change, Database } from "../../engines/database/mod.ts";
 import { Conflict, Forbidden, Invalid } from "../../kernel/errors.ts";
 import type { Diff, DiffOptions, PooledRepository } from "../../engines/fossil/mod.ts";
 import { type AccountDirectory, originOf } from "../../people/identity/mod.ts";
-import type {
-  Intended,
-  Project,
-  ProjectRepositories,
-  RegisteredKind,
-  Stamp,
+import {
+  type Intended,
+  isSameActor,
+  type Project,
+  type ProjectRepositories,
+  type RegisteredKind,
+  type Stamp,
 } from "../projects/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import type { Holder } from "../tickets/mod.ts";
@@ -398,6 +399,7 @@ export class Workspaces {
     write: (repository: PooledRepository, stamp: Stamp, line: WorkspaceLine) => Promise<string>,
   ): Promise<WrittenCommit> {
     const authorization = this.#authorization;
+    await this.#takeLeft(project, name, request);
     const { id } = await authorization.requireActive(project, name, "commit");
     return await this.#repositories.write(project, {
       caller: request.caller,
@@ -425,6 +427,7 @@ export class Workspaces {
    */
   async merge(project: Project, name: string, request: MergeRequest): Promise<WrittenMerge> {
     const { extra = null, caller, actor } = request;
+    if (request.forOwner !== true) await this.#takeLeft(project, name, request);
     const found = await this.#authorization.requireActive(project, name, "merge");
     const { target, tip, base } = await this.#repositories.read(project, async (repository) => {
       const target = request.target ?? await repository.mainBranch();
@@ -536,6 +539,7 @@ export class Workspaces {
    */
   async abandon(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
     const authorization = this.#authorization;
+    await this.#takeLeft(project, name, request);
     const find = async () => {
       const workspace = await this.#store.require(project, name);
       if (workspace.status !== "active") {
@@ -600,7 +604,8 @@ export class Workspaces {
 
   /**
    * Makes the actor, who holds the claim of its ticket now, the owner of a workspace. An admin can
-   * take over a workspace without a ticket; so can anybody if the owner's account is gone.
+   * take over a workspace without a ticket; so can anybody if the owner's account is gone, and a
+   * session of an agent if the one that owns it has ended.
    *
    * @throws NotFound, Forbidden, Conflict, TooMany
    */
@@ -634,6 +639,15 @@ export class Workspaces {
     );
   }
 
+  /** Takes over the workspace that an ended session of the actor's agent has left. */
+  async #takeLeft(project: Project, name: string, request: WorkRequest): Promise<void> {
+    const workspace = await this.#store.active(project, name);
+    if (workspace === null || !this.#options.claims.isLeftTo(workspace.owner, request.actor)) {
+      return;
+    }
+    await this.takeOver(project, name, request);
+  }
+
   /**
    * Checks the actor's right to a workspace; returns the generation of the actor's claim, or null.
    */
@@ -648,7 +662,8 @@ export class Workspaces {
       return (await claims.fence(project, { ticket, actor, generation })).generation;
     }
     if (
-      isAdmin || workspace.owner.key === actor.key || this.#authorization.isOrphan(workspace)
+      isAdmin || isSameActor(workspace.owner, actor) || this.#authorization.isOrphan(workspace) ||
+      this.#options.claims.isLeftTo(workspace.owner, actor)
     ) {
       return workspace.generation;
     }

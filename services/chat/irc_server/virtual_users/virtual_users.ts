@@ -6,12 +6,15 @@ import {
 } from "../../../people/agents/mod.ts";
 import type { Speaker, Speakers } from "../../bridge/mod.ts";
 import { Conflict, Unavailable } from "../../../kernel/errors.ts";
-import type {
-  Account,
-  AccountDirectory,
-  Ended,
-  Identity,
-  Principal,
+import {
+  type Account,
+  type AccountDirectory,
+  type AgentSession,
+  type AgentSessions,
+  type Ended,
+  type Identity,
+  type Principal,
+  speakerId,
 } from "../../../people/identity/mod.ts";
 import {
   type AbsentUser,
@@ -80,13 +83,15 @@ export interface UserDirectory {
 
 export interface VirtualUsersOptions {
   readonly identity: Pick<Identity, "onAuthenticated" | "onEnded">;
-  readonly roster: Pick<Roster, "get" | "find" | "assigns">;
+  readonly roster: Pick<Roster, "get" | "find" | "assigns" | "sessionsOf">;
   readonly accounts: Pick<AccountDirectory, "get" | "find">;
   readonly sendLimits: Pick<
     SendLimits,
     "admit" | "admitPerson" | "requireVoice" | "requireGoing" | "forget"
   >;
   readonly users: UserDirectory;
+  /** Absent: agents have no sessions. */
+  readonly agentSessions?: Pick<AgentSessions, "onChanged">;
   /** The store of the channels that accounts rejoin; absent for none. */
   readonly store?: HomeStore;
   /** The content of the store at the start, in order. */
@@ -145,6 +150,15 @@ export class VirtualUsers implements Speakers {
       }),
       identity.onEnded((ended) => this.#forget(ended)),
     ];
+    options.agentSessions?.onChanged((session, isLive) => {
+      if (!isLive && session.id !== session.agentId) this.#endSession(session);
+    });
+  }
+
+  /** The internal id under which a nick is present: that of a session, or of an account. */
+  #idOf(nick: string): string | undefined {
+    const { roster, accounts } = this.#options;
+    return roster.find(nick)?.id ?? accounts.find(nick)?.id;
   }
 
   /** The number of virtual users. */
@@ -232,7 +246,7 @@ export class VirtualUsers implements Speakers {
    * @param keepsConversations whether what people and admins are told is kept too
    */
   absent(nick: string, keepsConversations: boolean): AbsentUser | null {
-    const id = this.#options.accounts.find(nick)?.id;
+    const id = this.#idOf(nick);
     const speaking = id === undefined ? null : this.#find(id);
     if (speaking === null || (speaking.kind !== "agent" && !keepsConversations)) return null;
     return { identity: speaking.identity, away: awayTextOf(speaking) };
@@ -250,8 +264,10 @@ export class VirtualUsers implements Speakers {
     else if (kind !== "project") sendLimits.admitPerson(id, messages);
   }
 
-  standing({ kind, id }: Principal, channel: string): ChannelStanding | null {
+  standing(principal: Principal, channel: string): ChannelStanding | null {
+    const { kind } = principal;
     if (kind !== "agent" && kind !== "person") return null;
+    const id = speakerId(principal);
     const speaking = id === null ? null : this.#find(id);
     if (speaking === null) return NO_STANDING;
     return this.#options.users.standing(speaking.identity, channel);
@@ -350,7 +366,7 @@ export class VirtualUsers implements Speakers {
 
   /** A user was removed from a channel: it does not return there by itself. */
   removed(nick: string, channel: string): void {
-    const id = this.#options.accounts.find(nick)?.id;
+    const id = this.#idOf(nick);
     if (id !== undefined) this.#removeHome(id, channel);
   }
 
@@ -410,7 +426,9 @@ export class VirtualUsers implements Speakers {
   }
 
   /** The account that acts as itself: an agent, or a person or an admin on the web pages. */
-  #speakingOf({ kind, id, sessionId }: Principal): Speaking | null {
+  #speakingOf(principal: Principal): Speaking | null {
+    const { kind, sessionId } = principal;
+    const id = speakerId(principal);
     if (id === null || (kind !== "agent" && sessionId === null)) return null;
     return this.#find(id);
   }
@@ -520,6 +538,15 @@ export class VirtualUsers implements Speakers {
     this.#leave(id, reason);
   }
 
+  /** Ends the presence of a session that has ended, so that only its name is known. */
+  #endSession({ id, name }: AgentSession): void {
+    this.#here.delete(id);
+    this.#away.delete(id);
+    this.#options.calls?.remove(id);
+    const user = this.#options.users.findUser({ nick: name, account: name, realname: "" });
+    if (user?.virtual === true) user.leave("Its session has ended");
+  }
+
   #leave(id: string, reason: string): void {
     const speaking = this.#find(id);
     const user = speaking === null ? null : this.#present(speaking);
@@ -539,6 +566,10 @@ export class VirtualUsers implements Speakers {
   #forget(ended: Ended): void {
     const { accountId, tokenId } = ended;
     if (accountId === null) return;
+    for (const { id } of this.#options.roster.sessionsOf(accountId)) {
+      const principal = this.#lastCallOf(id)?.principal ?? null;
+      if (principal !== null && ended.covers(principal)) this.#end(id, "Its login has ended");
+    }
     const call = this.#lastCallOf(accountId);
     if (call?.principal) {
       if (ended.covers(call.principal)) this.#end(accountId, "Its login has ended");

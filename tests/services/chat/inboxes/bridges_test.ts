@@ -10,8 +10,8 @@ import { BY_OPERATOR } from "../../../support/services.ts";
 Deno.test("nobody sends a private message to the bridge of any node", async () => {
   const virtualUsers = { requireVoice() {}, requireGoing() {} };
   const messages = new DirectMessages({
-    roster: { find: () => null },
-    accounts: { find: () => null, get: () => null },
+    roster: { receiver: () => null },
+    accounts: { find: () => null, nameOf: () => null },
     virtualUsers: virtualUsers as unknown as DirectMessagesOptions["virtualUsers"],
     inboxes: {} as DirectMessagesOptions["inboxes"],
     sendLimits: { sent() {} },

@@ -10,6 +10,7 @@ import { FakeProvider, type SeenRequest } from "../../models/llm/support/provide
 import { until } from "../../../support/until.ts";
 
 const ENTRY: LedgerEntry = {
+  report: null,
   backend: "main",
   provider: "gemini",
   address: "https://models.example.com/v1",

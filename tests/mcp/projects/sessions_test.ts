@@ -1,0 +1,159 @@
+/** Several terminals of one installation: each is somebody, and all together count as one. */
+import assert from "node:assert/strict";
+import { callerOnIrc } from "../../../services/people/identity/mod.ts";
+import { type ToolTest, withTools } from "./support.ts";
+
+/** What a tool answers. */
+interface Called {
+  readonly text: string;
+  readonly isError: boolean;
+  readonly data: ReturnType<typeof JSON.parse>;
+}
+
+/** A terminal: it calls tools in a session of its own. */
+class Terminal {
+  readonly #test: ToolTest;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(test: ToolTest, id: string, header = "muster-session") {
+    this.#test = test;
+    this.#headers = { [header]: id };
+  }
+
+  async call(name: string, input: object = {}): Promise<Called> {
+    const params = { name, arguments: input };
+    const { headers: asked } = { headers: this.#headers };
+    const result = await this.#test.rpc("tools/call", params, undefined, undefined, {
+      headers: asked,
+    }) as {
+      content: { text: string }[];
+      isError: boolean;
+      structuredContent: unknown;
+    };
+    const [{ text = "" } = {}] = result.content;
+    return { text, isError: result.isError, data: result.structuredContent };
+  }
+
+  async use(name: string, input: object = {}): Promise<Called["data"]> {
+    const called = await this.call(name, input);
+    assert.equal(called.isError, false, `${name}: ${called.text}`);
+    return called.data;
+  }
+
+  async fail(name: string, input: object = {}): Promise<string> {
+    const called = await this.call(name, input);
+    assert.equal(called.isError, true, `${name}: ${called.text}`);
+    return called.text;
+  }
+}
+
+/** Two terminals of the agent `caller`, which have called, so that the first is the agent itself. */
+async function twoTerminals(test: ToolTest) {
+  const [first, second] = [new Terminal(test, "terminal-1"), new Terminal(test, "terminal-2")];
+  const { data: { uuid } } = await test.use(
+    "create_ticket",
+    { title: "One", body: "" },
+    test.other,
+  );
+  for (const terminal of [first, second]) await terminal.use("list_tickets");
+  return { first, second, ticket: uuid };
+}
+
+/** Ends a terminal, as its client does. */
+async function end(test: ToolTest, id: string): Promise<void> {
+  const { agentSessions, accounts } = test.api.services;
+  const account = accounts.find("caller") ?? assert.fail();
+  const { principal } = callerOnIrc(account);
+  await agentSessions.end({ principal, address: null, requestId: null }, { id });
+}
+
+Deno.test("each terminal has a name, and a second claim names the one that holds the ticket", async () => {
+  await withTools(async (test) => {
+    const { first, second, ticket } = await twoTerminals(test);
+    assert.equal((await first.use("claim_ticket", { uuid: ticket })).agent, "caller");
+    assert.match(
+      await second.fail("claim_ticket", { uuid: ticket }),
+      /^Ticket already claimed\. caller holds/,
+    );
+    assert.match(await second.fail("release_ticket", { uuid: ticket }), /claiming agent/);
+    const refused = await second.fail("create_workspace", { name: "w", ticket });
+    assert.match(refused, /"caller" holds the claim/);
+    assert.equal((await first.use("create_workspace", { name: "w", ticket })).agent_id, "caller");
+    const changes = [{ path: "a.txt", content: "A\n" }];
+    const commit = { workspace: "w", message: "Add a", changes };
+    assert.match(await second.fail("commit_files", commit), /belongs to "caller"/);
+    await first.use("commit_files", commit);
+    const { data: { uuid: other } } = await test.use("create_ticket", { title: "Two", body: "" });
+    assert.equal((await second.use("claim_ticket", { uuid: other })).agent, "caller-2");
+    // Without a session, the caller is the agent itself.
+    await test.use("claim_ticket", { uuid: ticket });
+    assert.match(await test.fail("claim_ticket", { uuid: other }), /caller-2 holds/);
+  });
+});
+
+Deno.test("of two terminals that claim at once, one wins", async () => {
+  await withTools(async (test) => {
+    const { data: { uuid } } = await test.use("create_ticket", { title: "One", body: "" });
+    const terminals = Array.from(
+      { length: 6 },
+      (_, index) => new Terminal(test, `session-${index}`),
+    );
+    const called = await Promise.all(terminals.map((one) => one.call("claim_ticket", { uuid })));
+    const won = called.filter(({ isError }) => !isError);
+    assert.equal(won.length, 1);
+    const holder = won[0]?.data.agent;
+    for (const { isError, text } of called) {
+      if (isError) assert.ok(text.includes(`${holder} holds the ticket`), text);
+    }
+    const { id } = test.api.services.accounts.find("caller") ?? assert.fail();
+    assert.deepEqual(
+      test.api.services.agentSessions.liveOf(id).map(({ name }) => name),
+      ["caller", "caller-2", "caller-3", "caller-4", "caller-5", "caller-6"],
+    );
+  });
+});
+
+Deno.test("a session does not approve what another of its agent wrote", async () => {
+  await withTools(async (test) => {
+    const { first, second } = await twoTerminals(test);
+    await first.use("create_workspace", { name: "w" });
+    const changes = [{ path: "a.txt", content: "A\n" }];
+    await first.use("commit_files", { workspace: "w", message: "Add a", changes });
+    const { id } = await first.use("create_review", { title: "Add a", workspace: "w" });
+    assert.match(await second.fail("approve_review", { id }), /^Cannot approve your own review/);
+    const asked = { title: "Other", workspace: "w", reviewers: ["caller-2"] };
+    await first.use("commit_files", {
+      workspace: "w",
+      message: "More",
+      changes: [{ path: "b.txt", content: "B\n" }],
+    });
+    assert.match(await first.fail("create_review", asked), /open|cannot review/);
+  });
+});
+
+Deno.test("what an ended session held passes to another one that claims it", async () => {
+  await withTools(async (test) => {
+    const { second, ticket } = await twoTerminals(test);
+    await second.use("claim_ticket", { uuid: ticket });
+    await second.use("create_workspace", { name: "w", ticket });
+    const changes = [{ path: "a.txt", content: "A\n" }];
+    await second.use("commit_files", { workspace: "w", message: "Add a", changes });
+    const third = new Terminal(test, "terminal-3");
+    assert.match(await third.fail("claim_ticket", { uuid: ticket }), /caller-2 holds/);
+    await end(test, "terminal-2");
+    const more = {
+      workspace: "w",
+      message: "More",
+      changes: [{ path: "b.txt", content: "B\n" }],
+    };
+    assert.match(
+      await third.fail("commit_files", more),
+      /"caller-2" has ended and left this ticket/,
+    );
+    const passed = await third.use("claim_ticket", { uuid: ticket });
+    assert.deepEqual([passed.agent, passed.generation], ["caller-3", 2]);
+    await third.use("commit_files", more);
+    assert.equal((await third.use("get_workspace", { name: "w" })).agent_id, "caller-3");
+    assert.match(await test.fail("claim_ticket", { uuid: ticket }), /caller-3 holds/);
+  });
+});
