@@ -67,12 +67,15 @@ export interface FollowedTask {
 export class Results {
   readonly #tools: Toolbox;
   readonly #services: ResultServices;
+  /** Those of callers that get texts alone. */
+  readonly #textServices: ResultServices;
   readonly #resources: Resources | null;
 
   /** @param tools as for {@link Toolbox} */
   constructor(tools: readonly Tool[], services: ResultServices) {
     this.#tools = new Toolbox(tools, services.projectApi);
     this.#services = services;
+    this.#textServices = { ...services, hasTextsAlone: true };
     this.#resources = services.resources ?? null;
   }
 
@@ -200,7 +203,8 @@ export class Results {
   ): Promise<CallToolResult | InputRequiredResult | TaskResult> {
     const started = performance.now();
     const { revision } = session;
-    const result = await callTool(tool, input, contextOf(session), this.#services);
+    const services = knowsStructure(revision) ? this.#services : this.#textServices;
+    const result = await callTool(tool, input, contextOf(session), services);
     const seconds = (performance.now() - started) / 1000;
     this.#services.metrics.toolCalled(tool.name, result.isError === true ? "error" : "ok", seconds);
     if (knowsStructure(revision) || !isComplete(result)) return result;

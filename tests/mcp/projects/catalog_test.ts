@@ -383,12 +383,16 @@ Deno.test("a project token sees and uses the tools of its project alone", async 
   });
 });
 
-Deno.test("older revisions get the answers as text alone", async () => {
+Deno.test("older revisions get the answers as text alone, with hashes and times whole", async () => {
   await withTools(async (test) => {
-    const params = { name: "get_project", arguments: {} };
+    const { data: made } = await test.use("create_ticket", { title: "One" });
+    const params = { name: "get_ticket", arguments: { ticket: made.uuid } };
     for (const revision of ["2024-11-05", "2025-03-26"]) {
       const result = await test.rpc("tools/call", params, test.caller, revision);
       assert.deepEqual(Object.keys(Object(result)).toSorted(), ["content", "isError"]);
+      const { content: [{ text }] } = result as { content: [{ text: string }] };
+      const { uuid, created } = JSON.parse(text);
+      assert.deepEqual([uuid, created], [made.uuid, made.created]);
     }
   });
 });

@@ -12,7 +12,10 @@ Deno.test("wiki pages are read and written with the version that was read", asyn
     const next = { ...page, content: "# Plan\n\nTwo\n", parent: made.uuid };
     const { data: second } = await test.use("write_wiki_page", next);
     const text = await test.fail("write_wiki_page", { ...next, content: "Three" });
-    assert.match(text, new RegExp(`newest version is ${second.uuid}\\. Read the page again`));
+    assert.match(
+      text,
+      new RegExp(`newest version is ${second.uuid.slice(0, 12)}\\. Read the page again`),
+    );
     const { data: list } = await test.use("list_wiki_pages");
     assert.deepEqual(list.pages, (await test.answer("GET /api/wiki")).pages);
     const old = { page_name: "Notes/Plan", version: made.uuid, start_line: 3 };
