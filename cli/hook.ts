@@ -11,8 +11,9 @@ import {
   readUnread,
   textOf,
 } from "./hook_inbox.ts";
-import { waitForNews, WaitingMark } from "./hook_waiting.ts";
+import { endsWithTurn, waitForNews, WaitingMark } from "./hook_waiting.ts";
 import { CommandFailed, print } from "./output.ts";
+import { findSession } from "./session_file.ts";
 
 interface HookOptions {
   readonly url?: string;
@@ -43,18 +44,19 @@ async function hook(client: string, options: HookOptions): Promise<void> {
   const url = options.url ?? Deno.env.get("MUSTER_URL");
   const nick = options.agent ?? Deno.env.get("MUSTER_AGENT");
   const home = Deno.env.get("HOME") ?? Deno.env.get("USERPROFILE");
-  const [event, token] = await Promise.all([
+  const [event, token, session] = await Promise.all([
     Promise.race([readEvent(), nothingAfter(timeout())]),
     readToken(options),
+    findSession(),
   ]);
   if (url === undefined || nick === undefined || home === undefined) return;
   if (token === null || !URL.canParse(url) || event === null) return;
-  const place = { url, nick, token };
+  const place = { url, nick, token, session };
   const mark = wakes(client) && event.session !== null
     ? new WaitingMark(home, event.session)
     : null;
   if (options.wait === true) {
-    if (mark === null || !endsTurn(client, event)) return;
+    if (mark === null || !endsTurn(client, event) || await endsWithTurn()) return;
     const news = await waitForNews(place, mark);
     if (news !== null) throw new CommandFailed(news, WAKES);
     return;

@@ -1,4 +1,5 @@
 /** An agent's inbox on a server, as a hook reads it, and its messages as text for a model. */
+import { SESSION_HEADER } from "../services/kernel/session_header.ts";
 
 /** A message as the API returns it. */
 export interface InboxMessage {
@@ -17,6 +18,8 @@ export interface InboxPlace {
   readonly url: string;
   readonly nick: string;
   readonly token: string;
+  /** The session of the client's `muster mcp`; null without one. */
+  readonly session: string | null;
 }
 
 /** How long a question may take. */
@@ -77,7 +80,7 @@ export async function isHalted(place: InboxPlace, patience: Patience): Promise<A
 }
 
 async function ask(
-  { url, nick, token }: InboxPlace,
+  { url, nick, token, session }: InboxPlace,
   path: string,
   query: Readonly<Record<string, string>>,
   { timeout, signal }: Patience,
@@ -86,7 +89,10 @@ async function ask(
   const ends = AbortSignal.timeout(timeout);
   try {
     const response = await fetch(`${agent}${path}?${new URLSearchParams(query)}`, {
-      headers: { authorization: `Bearer ${token}` },
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...session === null ? {} : { [SESSION_HEADER]: session },
+      },
       redirect: "error",
       signal: signal === undefined ? ends : AbortSignal.any([ends, signal]),
     });
@@ -168,15 +174,21 @@ const FIELDS = [
   "reply_to",
 ];
 
-/** The fields of a message that a model needs, as JSON without angle brackets. */
+/** The fields of a message that a model needs, as JSON in one line, without angle brackets. */
 function lineOf(message: InboxMessage): string {
   const { text } = message;
   const shown = Object.fromEntries(
     FIELDS.map((field) => [field, shortened(message[field] ?? undefined)]),
   );
   const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (cut off)` : text;
-  return JSON.stringify({ ...shown, text: cut })
-    .replaceAll("<", "\\u003c").replaceAll(">", "\\u003e");
+  return JSON.stringify({ ...shown, text: cut }).replaceAll(LOOKS_ELSE, escaped);
+}
+
+/** Angle brackets, controls, other ends of lines, and what turns or hides text. */
+const LOOKS_ELSE = /[<>\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 function shortened(value: unknown): unknown {

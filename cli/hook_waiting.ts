@@ -77,6 +77,20 @@ function removeIfOld(path: string): void {
 }
 
 /**
+ * Whether the client ends when its turn does: `claude -p` with a text as its prompt. It waits half a
+ * minute for hooks in the background first, though nobody is there whom they could wake.
+ */
+export async function endsWithTurn(): Promise<boolean> {
+  if (Deno.env.get("CLAUDE_CODE_ENTRYPOINT") !== "sdk-cli") return false;
+  try {
+    const words = await Deno.readTextFile(`/proc/${Deno.ppid}/cmdline`);
+    return !/--input-format[=\0]stream-json/.test(words);
+  } catch {
+    return true;
+  }
+}
+
+/**
  * Waits for news of an idle agent: until there are some, another hook waits for the session or the
  * session works again, the client ends, eight hours have passed, or the server refuses the agent.
  *

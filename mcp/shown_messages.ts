@@ -99,6 +99,9 @@ export function showAddressed(
   };
 }
 
+/** What ends a line for any reader. */
+const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
+
 /**
  * A message as one line of text. Further lines of its text are indented, so that none can pass for
  * another message.
@@ -108,7 +111,7 @@ export function showAddressed(
 export function messageLine(place: string, { nick, text, type, envelope_id }: Shown): string {
   const words = text === undefined
     ? `type=${type} id=${envelope_id}`
-    : text.replaceAll("\n", "\n    ");
+    : text.replaceAll(LINE_END, "\n    ");
   return `[${place}] <${nick}> ${words}`;
 }
 

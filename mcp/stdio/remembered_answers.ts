@@ -33,8 +33,7 @@ export class RememberedAnswers {
 
   /** Whether the server has answered such a message before. */
   has(message: unknown, revision: string | null): boolean {
-    const key = keyOf(message, revision);
-    return key !== null && this.#memory.read(key) !== null;
+    return this.#read(message, revision) !== null;
   }
 
   /** Keeps the server's answer, if it is the result of a method that clients start with. */
@@ -52,9 +51,18 @@ export class RememberedAnswers {
    */
   resultOf(message: unknown, revision: string | null): object | null {
     if (!isRecord(message)) return null;
-    const key = keyOf(message, revision);
-    const kept = key === null ? null : this.#memory.read(key);
+    const kept = this.#read(message, revision);
     return kept ?? (revisionIn(message) === null ? leastOf(message) : null);
+  }
+
+  #read(message: unknown, revision: string | null): object | null {
+    const key = keyOf(message, revision);
+    if (key === null) return null;
+    const kept = this.#memory.read(key);
+    if (!isRecord(message) || message.method !== "server/discover") return kept;
+    // A client that only looks for a revision, and then uses an older one, has no tools of the new one.
+    const tools = keyOf({ ...message, method: "tools/list" }, revision);
+    return tools !== null && this.#memory.read(tools) !== null ? kept : null;
   }
 }
 

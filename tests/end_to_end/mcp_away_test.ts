@@ -9,6 +9,15 @@ import { type Program, startProgram } from "../support/program.ts";
 import { StdioMcp } from "../support/stdio.ts";
 import { withFolder } from "../support/temporary.ts";
 
+/** The parameters of a client of the stateless revision. */
+const STATELESS = {
+  _meta: {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+  },
+};
+
 const CHANGED = "notifications/tools/list_changed";
 
 /** What only a person can do, and no agent may be told. */
@@ -68,7 +77,9 @@ Deno.test("muster mcp starts before the server, and sessions outlast it", async 
   const known = (await before.initialize()).result;
   const tools = await toolsOf(before);
   const { result: prompts } = await before.request("prompts/list");
-  assert.ok(tools.includes("claim_ticket") && prompts !== undefined);
+  // As a client does that looks for a newer revision, and then uses an older one.
+  assert.ok((await before.request("server/discover", STATELESS)).result);
+  assert.ok(tools.includes("start_work") && prompts !== undefined);
   await before.end();
   await first.stop("SIGKILL");
 
@@ -88,6 +99,8 @@ Deno.test("muster mcp starts before the server, and sessions outlast it", async 
   assert.deepEqual(await toolsOf(session), tools);
   assert.deepEqual((await session.request("prompts/list")).result, prompts);
   assert.ok((await session.request("ping")).result);
+  // It would ask for the tools of that revision next, which nobody remembers.
+  assert.ok((await session.request("server/discover", STATELESS)).error);
   const failure = await failedCall(session);
   assert.match(failure, /does not answer at .*nothing was done\. Tell your user, go on with work/);
   assert.doesNotMatch(failure, FOR_PEOPLE);
