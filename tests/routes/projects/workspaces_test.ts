@@ -196,7 +196,8 @@ Deno.test("a merge with conflicts lists them and changes nothing", async () => {
     assert.equal(details.tip, tip);
 
     const undecided = await send("POST /api/workspaces/two/update", { as: other });
-    assert.deepEqual((await undecided.json()).conflicts, conflicts);
+    const turned = { ...hunk, ours: hunk.theirs, theirs: hunk.ours };
+    assert.deepEqual((await undecided.json()).conflicts, [{ ...conflict, hunks: [turned] }]);
     const updated = await answer("POST /api/workspaces/two/update", {
       as: other,
       body: { changes: [{ path: "same.txt", content: "one\ntwo\n" }] },
