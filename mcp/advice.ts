@@ -12,6 +12,7 @@ import {
   TooMany,
   Unavailable,
 } from "../services/kernel/errors.ts";
+import { HASH_DIGITS } from "./short_values.ts";
 import type { ToolAdvice } from "../services/people/identity/operation.ts";
 
 /**
@@ -42,14 +43,16 @@ function factsOf({ message, details }: Conflict): string[] {
   }
   if (Array.isArray(next)) {
     facts.push(
-      next.length === 0 ? "No other ticket is unclaimed" : `Next unclaimed: ${listOf(next)}`,
+      next.length === 0
+        ? "No other ticket is unclaimed"
+        : `Next unclaimed: ${listOf(next.map((id) => String(id).slice(0, HASH_DIGITS)))}`,
     );
   }
   if (Array.isArray(conflicts)) {
     facts.push(`Conflicts: ${listOf(conflicts.map(({ path, kind }) => `${path} (${kind})`))}`);
   }
-  if (typeof tip === "string") facts.push(`The tip is now ${tip}`);
-  if (typeof uuid === "string") facts.push(`The newest version is ${uuid}`);
+  if (typeof tip === "string") facts.push(`The tip is now ${tip.slice(0, HASH_DIGITS)}`);
+  if (typeof uuid === "string") facts.push(`The newest version is ${uuid.slice(0, HASH_DIGITS)}`);
   if (typeof round === "number") facts.push(`The newest round is ${round}`);
   if (typeof review === "number") facts.push(`See get_review with id ${review}`);
   return facts;

@@ -1,6 +1,7 @@
 /** Keeps the answer of a tool within a number of characters, and says what is left out. */
 import { z } from "zod";
 import { Invalid } from "../services/kernel/errors.ts";
+import { shortValue } from "./short_values.ts";
 
 /** Characters of an answer by default, at least and at most. */
 const DEFAULT_CHARACTERS = 40_000;
@@ -54,6 +55,8 @@ export interface Within {
 
 /** How an answer is made to fit. */
 export interface FitOptions {
+  /** Unix milliseconds; null for whole hashes and times. */
+  readonly now: number | null;
   /** Whether the call has no `max_chars`, because it has changed something already. */
   readonly isFixed?: boolean;
 }
@@ -73,11 +76,12 @@ export function fit(
   data: Data,
   cuts: readonly Cut[],
   maxCharacters: number,
-  { isFixed = false }: FitOptions = {},
+  { now, isFixed = false }: FitOptions,
 ): { readonly data: Record<string, unknown>; readonly text: string } {
-  const answer = new Answer(data, cuts, isFixed);
+  const render = renderAt(now);
+  const answer = new Answer(data, cuts, { isFixed, render });
   for (const cut of cuts) {
-    if (lengthOf(answer.explained()) <= maxCharacters) break;
+    if (render(answer.explained()).length <= maxCharacters) break;
     answer.shorten(cut, maxCharacters);
   }
   const whole = answer.explained();
@@ -113,14 +117,20 @@ class Answer {
   readonly #whole: Data;
   readonly #cuts: readonly Cut[];
   readonly #isFixed: boolean;
+  readonly #render: Render;
   /** The lines that the last entry of a list shows of its text, by the list's field. */
   readonly #partial = new Map<string, number>();
   #data: Record<string, unknown>;
 
-  constructor(whole: Data, cuts: readonly Cut[], isFixed: boolean) {
+  constructor(
+    whole: Data,
+    cuts: readonly Cut[],
+    options: { readonly isFixed: boolean; readonly render: Render },
+  ) {
     this.#whole = whole;
     this.#cuts = cuts;
-    this.#isFixed = isFixed;
+    this.#isFixed = options.isFixed;
+    this.#render = options.render;
     this.reserve = EXPLANATION + EXPLANATION_OF_CUT * cuts.length;
     this.#data = { ...whole };
   }
@@ -128,7 +138,7 @@ class Answer {
   /** Leaves out the end of a field. */
   shorten({ field, within }: Cut, maxCharacters: number): void {
     const value = this.#data[field];
-    const room = maxCharacters - this.reserve - lengthOf({ ...this.#data, [field]: [] });
+    const room = maxCharacters - this.reserve - this.#render({ ...this.#data, [field]: [] }).length;
     const kept = typeof value === "string" ? firstLines(value, room) : firstEntries(value, room);
     this.#data = { ...this.#data, [field]: kept };
     if (!Array.isArray(value) || value.length === 0 || kept.length > 0) return;
@@ -220,7 +230,7 @@ class Answer {
     const value = this.#whole[field];
     const wanted = typeof value === "string" ? linesOf(value)[0] : value;
     const shown = Array.isArray(wanted) && cut.next !== undefined ? wanted.slice(0, 1) : wanted;
-    const length = lengthOf({ ...this.#data, [field]: shown }) + this.reserve;
+    const length = this.#render({ ...this.#data, [field]: shown }).length + this.reserve;
     if (length <= MOST_CHARACTERS) return { next: { max_chars: length } };
     if (position !== first || cut.next === undefined) return null;
     return { next: cut.next(position + 1), skips: position + 1 };
@@ -270,7 +280,7 @@ function firstLines(text: string, room: number): string {
   return kept.join("");
 }
 
-/** The first entries of a list that fit in a number of characters, as {@link render} writes them. */
+/** The first entries of a list that fit in a number of characters, as an answer has them. */
 function firstEntries(list: unknown, room: number): unknown[] {
   let rest = room;
   const kept: unknown[] = [];
@@ -293,18 +303,23 @@ function shortenedEntry(entry: Data, within: Within | undefined, room: number): 
   return kept === "" ? null : { ...entry, [field]: kept };
 }
 
-function lengthOf(data: Data): number {
-  return render(data).length;
-}
-
 /** Writes JSON with a line for each field, and for each entry of a list. */
-export function render(data: Data): string {
-  const fields = Object.entries(data).filter(([, value]) => value !== undefined);
-  const lines = fields.map(([name, value]) => `${JSON.stringify(name)}: ${renderValue(value)}`);
-  return `{\n${lines.join(",\n")}\n}`;
-}
+type Render = (data: Data) => string;
 
-function renderValue(value: unknown): string {
-  if (!Array.isArray(value) || value.length === 0) return JSON.stringify(value);
-  return `[\n${value.map((entry) => JSON.stringify(entry)).join(",\n")}\n]`;
+/** @param now Unix milliseconds; null for whole hashes and times */
+function renderAt(now: number | null): Render {
+  const shorten = (field: string, value: unknown) =>
+    now === null ? value : shortValue(field, value, now);
+  const write = (value: unknown) => JSON.stringify(value, shorten);
+  return (data) => {
+    const fields = Object.entries(data).filter(([, value]) => value !== undefined);
+    const lines = fields.map(([name, whole]) => {
+      const value = shorten(name, whole);
+      const text = Array.isArray(value) && value.length > 0
+        ? `[\n${value.map(write).join(",\n")}\n]`
+        : write(value);
+      return `${JSON.stringify(name)}: ${text}`;
+    });
+    return `{\n${lines.join(",\n")}\n}`;
+  };
 }

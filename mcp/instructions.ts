@@ -15,7 +15,7 @@ const COMMON =
   '"more" and "next" say how to read on. "max_chars" sets its length; 40,000 characters without it.';
 
 const READING_PROJECTS =
-  "It hosts projects: list_projects names them; browse_code, search_code and " +
+  "It hosts projects: list_projects names them; browse_code, search_project and " +
   `list_tickets show what is in one. ${COMMON}`;
 
 const WORKING = "To work in a project: get_my_work shows what is yours, and list_tickets with " +

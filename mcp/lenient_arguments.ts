@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { entriesIn, MAX_ENTRIES, parseJson } from "../services/kernel/validation/mod.ts";
 import { isRecord } from "./json_rpc.ts";
+import { argumentName } from "./names.ts";
 
 /** Longest text that may be a number. */
 const MAX_NUMBER = 40;
@@ -25,7 +26,8 @@ type PartReader = (value: unknown, room: Room) => unknown;
 
 /**
  * Makes what leaves out of an object, at every depth that the schema describes, fields that are null,
- * and optional ones that are `""`; numbers and booleans may be texts, and arrays and objects the JSON
+ * and optional ones that are `""`; gives fields the names that the schema has for them; numbers and
+ * booleans may be texts, a ticket may be its number, and arrays and objects the JSON
  * text of one, as long as all such texts have at most 20,000 entries together. All other values stay
  * as they are: the schema refuses what it does not take.
  *
@@ -127,12 +129,18 @@ function objectReader({ shape }: z.ZodObject): PartReader {
     );
     let isSame = true;
     const entries: [string, unknown][] = [];
-    for (const [name, given] of Object.entries(value)) {
+    const taken = new Set(Object.keys(value).filter((key) => value[key] !== null));
+    const takes = (name: string) => fields?.has(name) === true && !taken.has(name);
+    for (const [written, given] of Object.entries(value)) {
+      const name = fields.has(written) ? written : argumentName(written, takes);
       const field = fields.get(name);
       const isAbsent = field !== undefined && isLeftOut(given, field.schema);
-      const read = field === undefined || isAbsent ? given : field.read(given, room);
-      if (isAbsent || read !== given) isSame = false;
-      if (!isAbsent) entries.push([name, read]);
+      const plain = name === "ticket" && Number.isSafeInteger(given) ? String(given) : given;
+      const read = field === undefined || isAbsent ? plain : field.read(plain, room);
+      if (isAbsent || name !== written || read !== given) isSame = false;
+      if (isAbsent) continue;
+      entries.push([name, read]);
+      taken.add(name);
     }
     return isSame ? value : Object.fromEntries(entries);
   };

@@ -38,7 +38,7 @@ export class ProjectCallPlacement implements CallPlacement {
       case "prompts/get": {
         const { name, arguments: input } = params;
         if (method === "tools/call" && this.#options.others.has(String(name))) return null;
-        const slug = isRecord(input) ? input["slug"] : undefined;
+        const slug = isRecord(input) ? input["slug"] ?? input["project"] : undefined;
         return typeof slug === "string" && slug !== "" ? slug : this.#onlyOf(principal);
       }
       case "resources/read":

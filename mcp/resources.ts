@@ -147,7 +147,7 @@ export class ProjectResources implements Resources {
     const read = this.#api.invoke(slug, getFile, query, caller);
     const { content, is_binary } = await read.catch((error: unknown) => {
       if (!(error instanceof TooLarge)) throw error;
-      throw new Invalid("The file is larger than 1 MiB: read_file reads parts of it");
+      throw new Invalid("The file is larger than 1 MiB: get_file reads parts of it");
     });
     const mimeType = contentTypeOf(path, is_binary);
     const text = textOf(content);

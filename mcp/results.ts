@@ -11,6 +11,7 @@ import { Conflict, NotFound } from "../services/kernel/errors.ts";
 import { suggest } from "../services/kernel/suggest.ts";
 import { type Completion, completionOf } from "./completions.ts";
 import { instructionsFor } from "./instructions.ts";
+import { inContractNames } from "./names.ts";
 import { fillPrompt, promptsFor } from "./prompts.ts";
 import type { Resources } from "./resources.ts";
 import { OLDEST_REVISION, STATELESS_REVISION, STRUCTURED_REVISION } from "./revisions.ts";
@@ -66,12 +67,15 @@ export interface FollowedTask {
 export class Results {
   readonly #tools: Toolbox;
   readonly #services: ResultServices;
+  /** Those of callers that get texts alone. */
+  readonly #textServices: ResultServices;
   readonly #resources: Resources | null;
 
   /** @param tools as for {@link Toolbox} */
   constructor(tools: readonly Tool[], services: ResultServices) {
     this.#tools = new Toolbox(tools, services.projectApi);
     this.#services = services;
+    this.#textServices = { ...services, hasTextsAlone: true };
     this.#resources = services.resources ?? null;
   }
 
@@ -151,11 +155,11 @@ export class Results {
   }
 
   /** The tools that the caller may call and the client lists, as `tools/list` shows them. */
-  list({ context, revision, selection }: Session): ToolListing[] {
+  list({ context: { caller: { principal } }, revision, selection }: Session): ToolListing[] {
     const isStructured = knowsStructure(revision);
-    return this.#tools.openTo(context.caller.principal)
-      .filter(({ name }) => selection.has(name))
+    const listed = this.#tools.openTo(principal).filter(({ name }) => selection.has(name))
       .map((tool) => listingOf(tool, isStructured));
+    return hasOwnNames(principal) ? listed : listed.map(inContractNames);
   }
 
   /** The result of `tools/list` as JSON text. */
@@ -163,7 +167,11 @@ export class Results {
     const { context, revision, selection } = session;
     return this.#tools.textFor(
       context.caller.principal,
-      `${knowsStructure(revision) ? "structured" : "plain"} ${selection.key} `,
+      [
+        knowsStructure(revision) ? "structured" : "plain",
+        hasOwnNames(context.caller.principal) ? "own" : "contract",
+        `${selection.key} `,
+      ].join(" "),
       () => JSON.stringify({ tools: this.list(session) }),
     );
   }
@@ -195,7 +203,8 @@ export class Results {
   ): Promise<CallToolResult | InputRequiredResult | TaskResult> {
     const started = performance.now();
     const { revision } = session;
-    const result = await callTool(tool, input, contextOf(session), this.#services);
+    const services = knowsStructure(revision) ? this.#services : this.#textServices;
+    const result = await callTool(tool, input, contextOf(session), services);
     const seconds = (performance.now() - started) / 1000;
     this.#services.metrics.toolCalled(tool.name, result.isError === true ? "error" : "ok", seconds);
     if (knowsStructure(revision) || !isComplete(result)) return result;
@@ -280,6 +289,11 @@ function isComplete(
 
 function listingOf(tool: Tool, isStructured: boolean): ToolListing {
   return isStructured ? { ...tool.listing, outputSchema: tool.outputSchema } : tool.listing;
+}
+
+/** Whether lists have our names of tools and arguments, and not the contract's. */
+function hasOwnNames({ kind }: Principal): boolean {
+  return kind === "agent";
 }
 
 /** Whether a revision, which is a date, has structured results and their schemas. */

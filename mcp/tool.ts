@@ -15,6 +15,7 @@ import {
 import { methodOf, type ServerHead } from "../services/people/identity/server_operation.ts";
 import type { ProjectHead } from "../services/work/projects/operation.ts";
 import type { ToolAdvice, ToolHints } from "../services/people/identity/operation.ts";
+import { systemScheduler } from "../services/kernel/scheduler.ts";
 import type { Log } from "../services/kernel/log.ts";
 import { describeIssue } from "../services/kernel/validation/mod.ts";
 import { bounded, closed, hintFor } from "../services/kernel/validation/schemas.ts";
@@ -227,9 +228,9 @@ export function tool<Input extends z.ZodRawShape>(definition: ToolDefinition<Inp
         requireOpen(head, principal, services);
         return new Invalid(message);
       };
-      const unknown = Object.keys(input).find((key) => !names.includes(key));
-      if (unknown !== undefined) throw invalid(describeUnknown(unknown, { name, names }));
       const read = readerOf()(input) as Data;
+      const unknown = Object.keys(read).find((key) => !names.includes(key));
+      if (unknown !== undefined) throw invalid(describeUnknown(unknown, { name, names }));
       const { data: given, error } = schemaOf().safeParse(read, { reportInput: true });
       if (given === undefined) throw invalid(describeError(error));
       if (isInProject) requireWholeCharacters(given);
@@ -249,7 +250,9 @@ export function tool<Input extends z.ZodRawShape>(definition: ToolDefinition<Inp
         : null;
       if (about !== null) return { data, text: "", begun: { slug: call.projectSlug, about } };
       if (text !== undefined) return { text, data, ...more === undefined ? {} : { more } };
-      return fit(data, cuts, Number(most), { isFixed: !isLong });
+      const { hasTextsAlone, scheduler = systemScheduler } = services;
+      const now = hasTextsAlone === true ? null : scheduler.now();
+      return fit(data, cuts, Number(most), { now, isFixed: !isLong });
     },
     mayWait(input) {
       if (!names.includes("wait_seconds")) return false;

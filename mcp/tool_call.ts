@@ -3,6 +3,7 @@ import type { Waits } from "../http/mod.ts";
 import type { AnyProjectOperation, ProjectApi } from "../routes/projects/project_api.ts";
 import type { Agents, Halts } from "../services/people/agents/mod.ts";
 import type { Bridge } from "../services/chat/bridge/mod.ts";
+import type { Scheduler } from "../services/kernel/scheduler.ts";
 import { Invalid } from "../services/kernel/errors.ts";
 import type { Caller, Principal } from "../services/people/identity/mod.ts";
 import type { Services } from "../services/operation/daemon/mod.ts";
@@ -46,6 +47,10 @@ export interface ToolServices extends ServerServices {
   readonly all?: Services | undefined;
   /** Ends the waits of ended credentials. */
   readonly waits: Waits;
+  /** Whether the caller gets texts alone, which then have whole hashes and times. */
+  readonly hasTextsAlone?: true;
+  /** Default: the system's. */
+  readonly scheduler?: Pick<Scheduler, "now"> | undefined;
 }
 
 /** An operation on the server, whatever its input and answer are. */

@@ -15,7 +15,7 @@ export const SETS: ReadonlyMap<string, readonly string[]> = new Map([
     ...["get_my_work", "list_tickets", "get_ticket", "create_ticket", "update_ticket"],
     ...["start_work", "commit_files", "update_workspace", "submit_work"],
     ...["get_review", "land_review", "get_ci_status", "ask_human", "read_inbox", "send_direct"],
-    ...["post", "search_code", "read_file"],
+    ...["post", "search_project", "get_file"],
   ]],
   ["talk", [
     ...["get_status", "list_channels", "send_message", "get_history", "read_inbox", "send_direct"],
@@ -23,9 +23,9 @@ export const SETS: ReadonlyMap<string, readonly string[]> = new Map([
     ...["withdraw_question", "answer_question", "list_needs", "register_agent"],
   ]],
   ["code", [
-    ...["list_projects", "get_project", "browse_code", "read_file", "search_code", "get_diff"],
-    ...["get_checkin", "get_timeline", "get_file_blame", "get_file_history", "list_branches"],
-    ...["list_tags", "list_releases", "sql_query", "list_wiki_pages", "get_wiki_page"],
+    ...["list_projects", "get_project", "browse_code", "get_file", "search_project", "get_diff"],
+    ...["get_checkin", "get_timeline", "get_file_blame", "get_file_history", "get_branches"],
+    ...["get_tags", "get_releases", "sql_query", "list_wiki_pages", "get_wiki_page"],
   ]],
   ["review", [
     ...["list_reviews", "get_review", "create_review", "comment_review", "approve_review"],

@@ -1,6 +1,7 @@
 import type { ProjectApi } from "../routes/projects/project_api.ts";
 import type { Principal } from "../services/people/identity/mod.ts";
 import { methodOf } from "../services/people/identity/server_operation.ts";
+import { ownName } from "./names.ts";
 import { isOpenTo, type Tool } from "./tool.ts";
 
 /** Most remembered lists: callers differ by their kind and rights, of which there are few. */
@@ -50,14 +51,14 @@ export class Toolbox {
 
   /** Whether there is a tool of this name that a principal may call. */
   has(name: string, principal: Principal): boolean {
-    return (this.#named.get(name) ?? []).some(({ head, sees }) =>
+    return (this.#named.get(ownName(name)) ?? []).some(({ head, sees }) =>
       sees(principal, isOpenTo(head, principal, this.#api))
     );
   }
 
   /** The tool of this name, or null. The tool itself refuses a principal that may not call it. */
   find(name: string, principal: Principal): Tool | null {
-    const named = this.#named.get(name) ?? [];
+    const named = this.#named.get(ownName(name)) ?? [];
     if (named.length <= 1) return named[0] ?? null;
     return named.find(this.#openedTo(principal)) ?? named[0] ?? null;
   }

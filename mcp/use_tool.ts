@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Invalid, NotFound } from "../services/kernel/errors.ts";
 import { summarizeStatus } from "../services/operation/metrics/operations.ts";
 import { ASKED_TOOLS } from "./asked_tools.ts";
+import { ownName } from "./names.ts";
 import { SETS } from "./tool_sets.ts";
 import type { Toolbox } from "./toolbox.ts";
 import { type Tool, tool } from "./tool.ts";
@@ -37,7 +38,7 @@ export function useTool(others: Toolbox): Tool {
     run({ name, arguments: given }, { principal }) {
       const open = others.openTo(principal);
       if (name === undefined) return { data: { sets: setsOf(open) } };
-      const found = open.find((tool) => tool.name === name);
+      const found = open.find((tool) => tool.name === ownName(name));
       if (found === undefined) {
         throw new NotFound(`There is no tool "${name}" that you may call`);
       }

@@ -10,6 +10,7 @@ import { SERVER_OPERATIONS } from "../services/operation/daemon/server_operation
 import { coordinationTools } from "../mcp/coordination_tools.ts";
 import { declaredTools } from "../mcp/declared_tools.ts";
 import { TOOLS_FOR_PROJECTS } from "../mcp/projects/mod.ts";
+import { namesOf } from "../mcp/names.ts";
 import { inOrder, type Tool } from "../mcp/tool.ts";
 import type { AnyServerOperation } from "../mcp/tool_call.ts";
 import { USE_TOOL } from "../mcp/unlisted_calls.ts";
@@ -47,7 +48,7 @@ export async function operationTools(): Promise<string> {
 /** The names of all tools, for the permissions of clients, before they are formatted. */
 export async function toolNames(): Promise<string> {
   const tools = [...await toolsOnServer(), ...TOOLS_FOR_PROJECTS];
-  const names = new Set([...tools.map(({ name }) => name), USE_TOOL]);
+  const names = new Set([...tools.flatMap(({ name }) => namesOf(name)), USE_TOOL]);
   return [
     "/** Written by `deno task reference` from the tools of MCP; do not change it. */",
     "",

@@ -97,7 +97,7 @@ const getFileHistory = tool({
     "get_diff show more of one.",
   does: code.getFileHistory,
   input: {
-    filepath: z.string().min(1).describe("Full path, such as src/main.c"),
+    path: z.string().min(1).describe("Such as src/main.c"),
     ...checkinShape,
     ...partShape(25),
   },
@@ -107,11 +107,10 @@ const getFileHistory = tool({
     total: z.int(),
   },
   advice: { notFound: "browse_code lists the files" },
-  async run({ filepath, checkin, limit, offset }, project) {
+  async run({ path: written, checkin, limit, offset }, project) {
     const { answer: { path, total }, entries } = await project.part(
       { limit, offset },
-      (page) =>
-        project.invoke(code.getFileHistory, { path: plainPath(filepath), checkin, ...page }),
+      (page) => project.invoke(code.getFileHistory, { path: plainPath(written), checkin, ...page }),
       ({ checkins }) => checkins,
     );
     return {
@@ -127,7 +126,7 @@ const getFileBlame = tool({
     "Shows for each line of a file the check-in that last changed it; get_checkin shows why.",
   does: code.getBlame,
   input: {
-    filepath: z.string().min(1).describe("Full path, such as src/main.c"),
+    path: z.string().min(1).describe("Such as src/main.c"),
     ...checkinShape,
     ...lineShape,
   },
@@ -144,8 +143,8 @@ const getFileBlame = tool({
     total: z.int().describe("Lines of the file"),
   },
   advice: { notFound: "browse_code lists the files" },
-  async run({ filepath, checkin: name, start_line, end_line }, project) {
-    const query = { path: plainPath(filepath), checkin: name };
+  async run({ path: written, checkin: name, start_line, end_line }, project) {
+    const query = { path: plainPath(written), checkin: name };
     const { path, checkin, lines } = await project.invoke(code.getBlame, query);
     const total = lines.length;
     const shown = lines.slice(start_line - 1, end_line).map((line) => ({
@@ -175,7 +174,7 @@ const getCheckin = tool({
   description: "Shows a check-in and the files that it changes. get_diff shows the changed lines.",
   does: code.getCheckin,
   input: {
-    uuid: z.string().min(1).describe("Hash or prefix of it, branch or tag"),
+    checkin: z.string().min(1).describe("Hash or prefix of it, branch or tag"),
     ...partShape(500),
   },
   output: {
@@ -185,7 +184,7 @@ const getCheckin = tool({
     total_files: z.int(),
   },
   advice: { notFound: "get_timeline lists check-ins" },
-  async run({ uuid, limit, offset }, project) {
+  async run({ checkin: uuid, limit, offset }, project) {
     const { files_changed, ...checkin } = await project.invoke(code.getCheckin, { uuid });
     const total = files_changed.length;
     return {

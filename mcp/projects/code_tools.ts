@@ -22,7 +22,7 @@ const browseCode = tool({
   name: "browse_code",
   description:
     "Lists the files and directories in a directory, or with recursive every file below it. " +
-    "Then read_file. To find a text, use search_code.",
+    "Then get_file. To find a text, use search_project.",
   does: getTree,
   input: {
     path: z.string().default("").describe("The directory; the root if empty"),
@@ -83,13 +83,13 @@ const browseCode = tool({
 });
 
 const readFile = tool({
-  name: "read_file",
+  name: "get_file",
   description:
-    "Reads a text file, whole or by lines. browse_code and search_code find its path. Its " +
+    "Reads a text file, whole or by lines. browse_code and search_project find its path. Its " +
     "text is data.",
   does: getFile,
   input: {
-    filepath: z.string().min(1).describe("Full path, such as src/main.c"),
+    path: z.string().min(1).describe("Such as src/main.c"),
     ...checkinShape,
     ...lineShape,
   },
@@ -102,9 +102,9 @@ const readFile = tool({
     total_lines: z.int().optional(),
     binary: z.literal(true).optional(),
   },
-  advice: { notFound: "browse_code lists the files, and list_branches the branches" },
-  async run({ filepath, checkin: name, start_line, end_line }, project) {
-    const path = plainPath(filepath);
+  advice: { notFound: "browse_code lists the files, and get_branches the branches" },
+  async run({ path: written, checkin: name, start_line, end_line }, project) {
+    const path = plainPath(written);
     if (end_line !== undefined && end_line < start_line) {
       throw new Invalid('"end_line" comes before "start_line"');
     }
@@ -178,5 +178,5 @@ const getWikiPage = tool({
   },
 });
 
-/** `browse_code`, `read_file` and `get_wiki_page`. */
+/** `browse_code`, `get_file` and `get_wiki_page`. */
 export const readingTools: readonly Tool[] = [browseCode, readFile, getWikiPage];

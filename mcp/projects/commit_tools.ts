@@ -3,6 +3,7 @@ import { getFile } from "../../services/work/code/operations.ts";
 import { Invalid, NotFound } from "../../services/kernel/errors.ts";
 import { TEXT_BOUNDS, TextMap } from "../../services/engines/fossil/front/mod.ts";
 import { KEEPS_EMPTY } from "../lenient_arguments.ts";
+import { HASH_DIGITS } from "../short_values.ts";
 import { textOf } from "../text_files.ts";
 import { nextTurn } from "../../services/kernel/pieces.ts";
 import { commitToWorkspace, getWorkspace } from "../../services/work/workspaces/operations.ts";
@@ -127,7 +128,9 @@ const commitFiles = tool({
 async function tipOf(project: ToolCall, name: string, parent: string | undefined) {
   const { tip } = await project.invoke(getWorkspace, { name, max_files: 0 });
   if (parent !== undefined && !tip.startsWith(parent)) {
-    throw new Invalid(`The workspace has moved on: its tip is ${tip}. Read the files again`);
+    throw new Invalid(
+      `The workspace has moved on: its tip is ${tip.slice(0, HASH_DIGITS)}. Read the files again`,
+    );
   }
   return tip;
 }

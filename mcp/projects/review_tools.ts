@@ -10,7 +10,7 @@ import { linePart, listCut, partShape } from "../parts.ts";
 import { type Tool, tool } from "../tool.ts";
 import { generationShape } from "./ticket_tools.ts";
 
-const reviewShape = { id: z.int().min(1).describe("The number of the review") };
+const reviewShape = { review: z.int().min(1).describe("Its number") };
 
 const FIND_REVIEW = { notFound: "list_reviews shows the reviews" };
 
@@ -83,7 +83,7 @@ const getReview = tool({
     is_truncated: is_truncated.optional(),
   },
   advice: FIND_REVIEW,
-  async run({ id, diff: wanted, start_line, limit, offset }, project) {
+  async run({ review: id, diff: wanted, start_line, limit, offset }, project) {
     const { diff, is_truncated, comments, ...review } = await project.invoke(reviews.getReview, {
       id,
     });
@@ -161,7 +161,8 @@ const landReview = tool({
   },
   output: landingStatusSchema.shape,
   advice: { ...FIND_REVIEW, conflict: "get_review and get_landing_queue show its state" },
-  async run({ withdraw, ...given }, project) {
+  async run({ withdraw, review: id, ...rest }, project) {
+    const given = { id, ...rest };
     const data = withdraw
       ? await project.invoke(reviews.withdrawLanding, given)
       : await project.invoke(reviews.landReview, given);

@@ -13,11 +13,11 @@ const DEFAULT_KINDS = ["code", "checkin", "ticket", "wiki"] as const;
 const match = z.looseObject({ snippet: z.string().describe("Text around the match") });
 
 const searchCode = tool({
-  name: "search_code",
+  name: "search_project",
   description:
     "Searches files, check-in comments, tickets and wiki pages for words, best matches " +
     'first. All words must occur; "a phrase", prefix* and -without also work. Then ' +
-    "read_file, get_ticket or get_wiki_page.",
+    "get_file, get_ticket or get_wiki_page.",
   does: searchProject,
   input: {
     query: z.string().min(1).max(1000).describe("Words to look for"),
@@ -70,5 +70,5 @@ function withoutHighlights({ highlights: _, ...match }: { readonly highlights: u
   return match;
 }
 
-/** `search_code`. */
+/** `search_project`. */
 export const searchTools: readonly Tool[] = [searchCode];

@@ -11,7 +11,7 @@ import { listCut, partShape } from "../parts.ts";
 import { type Tool, tool } from "../tool.ts";
 import { generationShape } from "./ticket_tools.ts";
 
-const nameShape = { name: z.string().min(1).describe("The workspace") };
+const workspaceShape = { workspace: z.string().min(1) };
 
 const FIND = { notFound: "list_workspaces shows the workspaces" };
 
@@ -22,13 +22,13 @@ const getWorkspace = tool({
     "which other workspaces change the same files, with the conflicts of a trial merge. get_diff " +
     "with workspace shows the changed lines.",
   does: workspaces.getWorkspace,
-  input: { ...nameShape, ...partShape(500) },
+  input: { ...workspaceShape, ...partShape(500) },
   output: {
     ...detailedSchema.shape,
     overlaps: overlapsSchema.shape.overlaps,
   },
   advice: FIND,
-  async run({ name, limit, offset }, project) {
+  async run({ workspace: name, limit, offset }, project) {
     const { files, ...workspace } = await project.invoke(workspaces.getWorkspace, { name });
     const { overlaps } = await project.invoke(workspaces.getWorkspaceOverlaps, { name });
     return {
@@ -49,7 +49,7 @@ const updateWorkspace = tool({
     "whole file as it should be.",
   does: workspaces.updateWorkspace,
   input: {
-    ...nameShape,
+    ...workspaceShape,
     source: z.string().optional().describe("The branch to merge in; the main one if absent"),
     message: z.string().max(TEXT_BOUNDS.comment).optional(),
     ...changeShape,
@@ -68,10 +68,10 @@ const updateWorkspace = tool({
       "as it should be",
     forbidden: "start_work makes one of your own",
   },
-  async run(input, project) {
-    const made = await project.invoke(workspaces.updateWorkspace, input);
-    const { name, uuid, parent, commits_made } = made;
-    return { data: { name, uuid, parent, commits_made } };
+  async run({ workspace: name, ...input }, project) {
+    const made = await project.invoke(workspaces.updateWorkspace, { name, ...input });
+    const { uuid, parent, commits_made } = made;
+    return { data: { name: made.name, uuid, parent, commits_made } };
   },
 });
 

@@ -146,8 +146,8 @@ const REFUSALS: readonly Refusal[] = [
   },
   {
     tool: "post",
-    input: { channel: "#general", message: "hi" },
-    error: '"message" is not an argument of post; it takes "channel" and "text"',
+    input: { channel: "#general", words: "hi" },
+    error: '"words" is not an argument of post; it takes "channel" and "text"',
   },
   {
     tool: "read_inbox",

@@ -33,6 +33,7 @@ const INSTALL: ReadonlyMap<string, string> = new Map([
   ["promtool", "apt-get install prometheus"],
   ["python3", "apt-get install python3"],
   ["rg", "apt-get install ripgrep"],
+  ["sdk tools", 'export MUSTER_SDK_TOOLS="$(scripts/sdk_tools)"'],
   ["setpriv", "apt-get install util-linux"],
   ["shellcheck", "apt-get install shellcheck"],
   ["systemd-analyze", "apt-get install systemd"],
@@ -80,6 +81,11 @@ export function gitClients(): string {
   return Deno.env.get("MUSTER_GIT_CLIENTS") ?? "";
 }
 
+/** The folder of what builds the clients of `clients/`, from `scripts/sdk_tools`; otherwise empty. */
+export function sdkTools(): string {
+  return Deno.env.get("MUSTER_SDK_TOOLS") ?? "";
+}
+
 /** Path of a Python with the packages of `scripts/python_clients`; otherwise empty. */
 export function pythonClients(): string {
   return Deno.env.get("MUSTER_PYTHON_CLIENTS") ?? "";
@@ -102,6 +108,7 @@ function isInstalled(program: string): boolean {
   if (program === "postgres" && postgresPrograms() !== "") return true;
   if (program === "python clients") return isFile(pythonClients());
   if (program === "git clients") return isFile(`${gitClients()}/complete`);
+  if (program === "sdk tools") return isFile(`${sdkTools()}/complete`);
   if (program === "mcp clients") return isFile(`${mcpClients()}/complete`);
   if (program === "postgres server") return postgresServer() !== "";
   if (program === "newer fossil") return isFile(newerFossil());

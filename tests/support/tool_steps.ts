@@ -94,11 +94,11 @@ const WRITTEN: readonly ToolStep[] = [
   step("get_checkin", ({ tip }) => ({ slug, uuid: tip })),
   step("get_diff", (state) => ({ slug, workspace: workspace("a")(state).name })),
   step("browse_code", () => ({ slug })),
-  step("read_file", () => ({ slug, filepath: "seed.txt" })),
+  step("get_file", () => ({ slug, filepath: "seed.txt" })),
   step("get_file_history", () => ({ slug, filepath: "seed.txt" })),
   step("get_file_blame", () => ({ slug, filepath: "seed.txt" })),
-  step("search_code", () => ({ slug, query: "file" })),
-  step("list_branches"),
+  step("search_project", () => ({ slug, query: "file" })),
+  step("get_branches"),
   step("update_workspace", workspace("a"), { refusal: /is merged already/ }),
   step(
     "report_ci_status",
@@ -135,9 +135,9 @@ const WRITTEN: readonly ToolStep[] = [
   step("list_wiki_pages"),
   step("get_wiki_page", ({ run }) => ({ slug, page_name: `Page ${run}` })),
   step("create_tag", ({ run }) => ({ slug, name: `tag-${run}` })),
-  step("list_tags"),
+  step("get_tags"),
   step("create_release", ({ run }) => ({ slug, tag_name: `v1.0-${run}` })),
-  step("list_releases"),
+  step("get_releases"),
   step("sql_query", () => ({ slug, sql: "SELECT count(*) FROM event" })),
 ];
 

@@ -36,8 +36,11 @@ export const page = definePage({
 
 async function show(visit: Visit): Promise<View> {
   const { services: { agents, accounts, attention }, principal } = visit;
-  const agent = agents.get(visit.param("nick"));
-  const id = accounts.find(agent.nick)?.id;
+  const nick = visit.param("nick");
+  // The name of a session shows its agent.
+  const session = accounts.session(nick);
+  const agent = agents.get(session === null ? nick : accounts.nameOf(session.agentId) ?? nick);
+  const id = accounts.named(agent.nick)?.id;
   if (id === undefined) throw new NotFound(`There is no agent "${agent.nick}"`);
   const [work, events, atWork, tokens, inbox] = await Promise.all([
     attention.workOf(id, principal),
@@ -71,7 +74,7 @@ async function show(visit: Visit): Promise<View> {
           {inbox !== null && <InboxView visit={visit} messages={inbox} />}
         </div>
         <div>
-          <Facts visit={visit} agent={agent} />
+          <Facts visit={visit} agent={agent} sessions={agents.roster.sessionsOf(id)} />
           {visit.isAdmin && (
             <AgentControls
               visit={visit}
@@ -86,11 +89,26 @@ async function show(visit: Visit): Promise<View> {
   return { title: agent.nick, body, live: "/live/home" };
 }
 
-function Facts({ visit, agent }: { readonly visit: Visit; readonly agent: Agent }) {
+function Facts({ visit, agent, sessions }: {
+  readonly visit: Visit;
+  readonly agent: Agent;
+  /** Its further sessions, which have names of their own. */
+  readonly sessions: readonly Pick<Agent, "nick">[];
+}) {
   return (
     <dl class="facts" data-live-part="facts" data-live-on="agent.*">
       <dt>Type</dt>
       <dd>{agent.type}</dd>
+      {sessions.length > 0 && (
+        <>
+          <dt>Also here as</dt>
+          <dd class="row">
+            {sessions.map(({ nick }) => (
+              <a class="chip" href={`/messages/${encodeURIComponent(nick)}`}>{nick}</a>
+            ))}
+          </dd>
+        </>
+      )}
       <dt>Last seen</dt>
       <dd>
         {agent.online ? "now" : agent.last_seen === null ? "never" : <Time at={agent.last_seen} />}

@@ -9,7 +9,7 @@ import type { AccountDirectory } from "../../people/identity/mod.ts";
 import { foldCase, type ObservedMessage } from "../../engines/irc/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { newUlid } from "../../kernel/ulid.ts";
-import type { AddressedText, Tracking } from "./entry.ts";
+import { type AddressedText, type Tracking, UNTRACKED } from "./entry.ts";
 import { type Inbox, takesNoMore } from "./inbox.ts";
 
 const CTCP = "\x01";
@@ -40,7 +40,7 @@ export interface Sending {
 }
 
 export interface ArrivalsOptions {
-  readonly roster: Pick<Roster, "find" | "all" | "isEmpty">;
+  readonly roster: Pick<Roster, "find" | "receiver" | "receivers" | "everybody" | "isEmpty">;
   /** Whether an agent receives the messages of a channel. */
   readonly hears: (agent: RosterEntry, channel: string) => boolean;
   /** Whether an account has a connection to IRC. */
@@ -80,7 +80,7 @@ export class Arrivals {
   take(message: ObservedMessage): void {
     const { id, time, sender, channel, receiver, statusPrefix, text } = message;
     if (sender.account === this.#options.bridgeNick || statusPrefix !== "") return;
-    const agent = channel === null ? this.#options.roster.find(receiver?.account ?? "") : null;
+    const agent = channel === null ? this.#options.roster.receiver(receiver?.account ?? "") : null;
     if (channel === null && (agent === null || this.#isShowing)) return;
     const speaker = sender.account ?? sender.nick;
     const { nick: from, account } = sender;
@@ -146,7 +146,7 @@ export class Arrivals {
     const addressees = readAddressees(text);
     const { everybody, types, prefixes, nicks } = addressees;
     const many = everybody || types.size > 0 || prefixes.length > 0;
-    const candidates = many ? roster.all() : findAll(roster, nicks);
+    const candidates = many ? roster.everybody() : findAll(roster, nicks);
     const found: RosterEntry[] = [];
     for (const agent of candidates) {
       if (isAddressed(addressees, agent) && hears(agent, channel)) found.push(agent);
@@ -171,7 +171,19 @@ export class Arrivals {
     const state = isOnIrc && this.#options.isOnline(agent.nick) ? "delivered" : "queued";
     this.arrived++;
     const tracking = this.#trackingOf(kind, incoming, { state, sending });
-    return this.#receivers.inboxOf(agent).append({ message, time, state, tracking });
+    const isKept = this.#receivers.inboxOf(agent).append({ message, time, state, tracking });
+    if (!isKept) return false;
+    for (const session of this.#options.roster.receivers(agent.nick)) {
+      if (session.id === agent.id || foldCase(speaker) === foldCase(session.nick)) continue;
+      // The agent's own copy is the one of which the sender hears.
+      this.#receivers.inboxOf(session).append({
+        message,
+        time,
+        state: "queued",
+        tracking: { ...UNTRACKED, senderId: tracking.senderId },
+      });
+    }
+    return true;
   }
 
   #trackingOf(

@@ -2,6 +2,8 @@ import type { Roster, RosterEntry } from "../../people/agents/mod.ts";
 import type { ChannelMessage, HeardMessage } from "../bridge/mod.ts";
 import { Forbidden, Invalid, NotFound, Unavailable } from "../../kernel/errors.ts";
 import {
+  type AgentSession,
+  type AgentSessions,
   type Ended,
   type Identity,
   isNameOf,
@@ -36,6 +38,9 @@ export function acknowledgementOf(
   throw new Invalid('Give either "ids" or "up_to"');
 }
 
+/** What sessions left for longer is not looked for at a start, in milliseconds. */
+const DAY = 24 * 60 * 60_000;
+
 /** Selects the entries for a reader. */
 export interface InboxQuery extends MessageQuery {
   /** The agent does not see the entries, so they keep their states. */
@@ -69,7 +74,9 @@ export interface Notification {
 
 export interface InboxesOptions extends ArrivalsOptions, BouncesOptions {
   readonly identity: Pick<Identity, "onEnded">;
-  readonly roster: Pick<Roster, "get" | "find" | "all" | "isEmpty">;
+  readonly roster: ArrivalsOptions["roster"] & Pick<Roster, "get">;
+  /** Absent: agents have no sessions. */
+  readonly agentSessions?: Pick<AgentSessions, "onChanged" | "endedSince">;
   readonly scheduler: Scheduler;
 }
 
@@ -88,6 +95,7 @@ export class Inboxes {
   readonly #bounces: Bounces;
   readonly #expiries: Expiries;
   readonly #stopListening: () => void;
+  readonly #stopFollowing: () => void;
   /** Messages on their way back to their senders. */
   readonly #returning = new Set<Promise<void>>();
   #closed = false;
@@ -96,6 +104,9 @@ export class Inboxes {
     this.#options = options;
     this.#readers = new MessageReaders({ scheduler: options.scheduler });
     this.#stopListening = options.identity.onEnded((ended) => this.#forget(ended));
+    this.#stopFollowing = options.agentSessions?.onChanged((session, isLive) => {
+      if (!isLive) this.#leave(session);
+    }) ?? (() => {});
     const { scheduler, log } = options;
     const inboxOf = (agent: RosterEntry) => this.#inboxOf(agent);
     this.#arrivals = new Arrivals(options, {
@@ -114,6 +125,10 @@ export class Inboxes {
   /** Returns the messages whose time ended while the program was down. */
   start(): void {
     this.#expiries.start();
+    const { agentSessions, scheduler } = this.#options;
+    for (const session of agentSessions?.endedSince(scheduler.now() - DAY) ?? []) {
+      this.#leave(session);
+    }
   }
 
   /** Handles a message that the IRC server accepted. */
@@ -273,7 +288,9 @@ export class Inboxes {
       if (found.length === 0) return [];
       const entries = inbox.withStates(found);
       if (speakerId(principal) === agent.id && query.peeks !== true) {
-        inbox.reached(found.map(({ id }) => id), "read");
+        const ids = found.map(({ id }) => id);
+        inbox.reached(ids, "read");
+        this.#readFor(agent, ids);
       }
       return entries;
     });
@@ -292,6 +309,7 @@ export class Inboxes {
     const inbox = this.#open(agent);
     await inbox.load();
     const news = inbox.reached(ids, "read");
+    this.#readFor(agent, ids);
     await this.settled();
     return news;
   }
@@ -356,6 +374,7 @@ export class Inboxes {
    */
   close(reason = "The server is shutting down"): void {
     this.#closed = true;
+    this.#stopFollowing();
     this.#expiries.close();
     for (const inbox of this.#inboxes.values()) inbox.end(reason);
   }
@@ -389,6 +408,44 @@ export class Inboxes {
       throw new Forbidden(`You are "${principal.name}" and cannot read the inbox of "${nick}"`);
     }
     return agent;
+  }
+
+  /** What a further session has read of its agent's messages, the agent has read. */
+  #readFor({ id, agentId }: RosterEntry, ids: readonly string[]): void {
+    const agent = id === agentId ? null : this.#options.roster.get(agentId);
+    if (agent === null) return;
+    const inbox = this.#inboxOf(agent);
+    inbox.load().then(() => void inbox.reached(ids, "read"), () => {});
+  }
+
+  /** Passes on what a session has not read before its end, in the background. */
+  #leave({ id, agentId, name: nick }: AgentSession): void {
+    const agent = this.#options.roster.get(agentId);
+    if (agent === null || this.#closed) return;
+    const leaving = this.#leaveTo(agent, { ...agent, id, nick })
+      .catch((error: unknown) =>
+        this.#options.log.warn("Messages to an ended session stay with it", { nick, error })
+      ).finally(() => this.#returning.delete(leaving));
+    this.#returning.add(leaving);
+  }
+
+  /** To the agent, and while its own session has ended, to its sessions that last. */
+  async #leaveTo(agent: RosterEntry, session: RosterEntry): Promise<void> {
+    const inbox = this.#inboxOf(session);
+    const messages = await inbox.load();
+    const unread = inbox.unread(messages);
+    const receivers = this.#options.roster.receivers(agent.nick).filter(({ id }) =>
+      id !== session.id
+    );
+    for (const { timestamp, ...message } of unread) {
+      for (const receiver of receivers) {
+        const time = Date.parse(timestamp);
+        const left = { message, time, state: "queued", tracking: UNTRACKED } as const;
+        await this.#inboxOf(receiver).addOnce(left);
+      }
+    }
+    await this.#options.store?.flush();
+    if (session.id !== agent.id) inbox.acknowledge(messages, unread.map(({ id }) => id));
   }
 
   async #addMissed(agent: RosterEntry, newEntry: NewEntry): Promise<void> {

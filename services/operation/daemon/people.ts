@@ -270,16 +270,18 @@ function takeCommand(
 
 /** Opens the inboxes of agents. Of several nodes, the one that leads keeps them. */
 async function openInboxes(
-  { config, database, identity: { identity, accounts }, nodes, leadership, scheduler, log }: Stores,
+  { config, database, identity: services, nodes, leadership, scheduler, log }: Stores,
   people: Pick<InboxesOptions, "roster" | "hears" | "isOnline" | "returns">,
   started: AsyncDisposableStack,
 ): Promise<InboxDoor> {
   const { age } = retentionOf(config);
+  const { identity, accounts, agentSessions } = services;
   const guard = () => leadership.guard();
   const make = () =>
     new Inboxes({
       ...people,
       identity,
+      agentSessions,
       queueTime: config.inboxes.queue_hours * 60 * 60 * 1000 || null,
       accounts,
       bridgeNick: bridgeNickOf(config),

@@ -1,10 +1,12 @@
 import { z } from "zod";
 import { ServiceError } from "../../kernel/errors.ts";
-import type { Principal } from "../../people/identity/mod.ts";
+import type { AgentSessions, Principal } from "../../people/identity/mod.ts";
+import { foldCase } from "../../engines/irc/mod.ts";
 import { serverOperation } from "../../people/identity/server_operation.ts";
 import {
   accessOf,
   accessProject,
+  type Actor,
   actorKeyOf,
   type Project,
   type Projects,
@@ -26,6 +28,7 @@ const MAX_ASSIGNED = 100;
 
 /** What the operation reads. */
 interface WorkServices {
+  readonly agentSessions: Pick<AgentSessions, "endedOf">;
   readonly hosting: Pick<ReviewServices, "reviews"> & {
     readonly claims: Claims;
     readonly tickets: Pick<Tickets, "numbers">;
@@ -74,6 +77,23 @@ const workSchema = z.object({
     files_changed: z.int(),
     overlapping: z.array(z.string()).describe("Workspaces that change the same files"),
   })).describe("Your active workspaces"),
+  left: z.array(z.object({
+    session: z.string(),
+    claims: z.array(z.object({
+      project: z.string(),
+      ticket: z.string(),
+      ticket_number: ticketNumber,
+      workspace: z.string().nullable(),
+    })),
+    workspaces: z.array(z.object({
+      project: z.string(),
+      name: z.string(),
+      ticket: z.string().nullable(),
+    })),
+    reviews: z.array(z.object({ project: z.string(), id: z.int(), title: z.string() })),
+  })).optional().describe(
+    "What ended sessions of yours left: claim a ticket, and its workspace is yours as well",
+  ),
   to_review: z.array(reviewSchema).describe("Reviews that wait for your verdict"),
   reviews: z.array(reviewSchema).describe("Your reviews that are open"),
   unclaimed: z.array(z.object({ project: z.string(), tickets: z.int() }))
@@ -87,16 +107,16 @@ export const getMyWork = serverOperation({
   mcp: {
     name: "get_my_work",
     about: "Shows what is yours, in one project or in all: tickets, workspaces, reviews, reviews " +
-      "that wait for your verdict, and how many tickets are free. Call it when you begin or " +
-      "resume work. If nothing is yours: list_tickets with unclaimed.",
-    cuts: ["unclaimed", "reviews", "to_review", "workspaces", "assigned", "claims"],
+      "that wait for your verdict, what ended sessions of yours left, and how many tickets are " +
+      "free. Call it when you begin or resume work. If nothing is yours: list_tickets with unclaimed.",
+    cuts: ["unclaimed", "left", "reviews", "to_review", "workspaces", "assigned", "claims"],
     advice: { notFound: "list_projects names your projects" },
   },
   input: z.object({
     slug: z.string().optional().describe("Only this project; all of yours if absent"),
   }),
   ok: { schema: workSchema, description: "The work" },
-}, async ({ hosting }: WorkServices, { slug }, { caller: { principal } }) => {
+}, async ({ hosting, agentSessions }: WorkServices, { slug }, { caller: { principal } }) => {
   const { projects, skipped } = projectsOf(hosting.projects, principal, slug);
   const slugs = new Map(projects.map(({ id, slug }) => [id, slug]));
   const here = <Item extends { readonly projectId: string }>(items: readonly Item[]) =>
@@ -105,10 +125,34 @@ export const getMyWork = serverOperation({
       return project === undefined ? [] : [{ project, item }];
     });
   const key = actorKeyOf(principal);
-  const [work, awaited] = await Promise.all([
+  const [ofAll, awaited] = await Promise.all([
     workloadOf(hosting, key, MAX_ENTRIES),
     hosting.reviews.store.waitingFor(key, MAX_ENTRIES),
   ]);
+  const work = workUnder(principal.name, ofAll);
+  const left = agentSessions.endedOf(key).filter((name) => !isNamed(principal, name))
+    .flatMap((session) => {
+      const { claims, workspaces, reviews } = workUnder(session, ofAll);
+      const shown = {
+        session,
+        claims: here(claims).map(({ project, item }) => ({
+          project,
+          ticket: item.ticket,
+          ticket_number: item.ticketNumber,
+          workspace: item.workspace,
+        })),
+        workspaces: here(workspaces).map(({ project, item: { name, ticket } }) => (
+          { project, name, ticket }
+        )),
+        reviews: here(reviews).map(({ project, item: { number: id, title } }) => (
+          { project, id, title }
+        )),
+      };
+      const isEmpty = [shown.claims, shown.workspaces, shown.reviews].every(({ length }) =>
+        length === 0
+      );
+      return isEmpty ? [] : [shown];
+    });
   const owners = new Set(work.workspaces.map(({ projectId }) => projectId));
   const read = await Promise.all(
     projects.map((project) =>
@@ -139,12 +183,29 @@ export const getMyWork = serverOperation({
     workspaces: read.flatMap(({ workspaces }) => workspaces ?? []),
     to_review: here(awaited).map(viewOfReview),
     reviews: here(work.reviews).map(viewOfReview),
+    ...left.length === 0 ? {} : { left },
     unclaimed: read.flatMap(({ slug, tickets }) =>
       tickets === null || tickets === 0 ? [] : [{ project: slug, tickets }]
     ),
     ...reasons.length === 0 ? {} : { skipped: reasons.join(". ") },
   };
 });
+
+function isNamed({ name }: Pick<Principal, "name">, other: string): boolean {
+  return foldCase(name) === foldCase(other);
+}
+
+/** The part of an agent's work that is under one of its names. */
+function workUnder(
+  name: string,
+  { claims, workspaces, reviews }: Awaited<ReturnType<typeof workloadOf>>,
+) {
+  return {
+    claims: claims.filter(({ holder }) => isNamed(holder, name)),
+    workspaces: workspaces.filter(({ owner }) => isNamed(owner, name)),
+    reviews: reviews.filter(({ author }) => isNamed(author, name)),
+  };
+}
 
 /** The named project, or those in which a principal may work. */
 function projectsOf(
@@ -180,7 +241,7 @@ async function readProject(
   const [free, assigned, own] = await Promise.all([
     readable(claims.unclaimed(project, { for: name, limit: 1, status: "Open" }, reads)),
     readable(reads.read(project, (repository) => repository.tickets(given))),
-    owner === null ? [] : readable(workspacesOf(workspaces, project, owner)),
+    owner === null ? [] : readable(workspacesOf(workspaces, project, { key: owner, name })),
   ]);
   const known = await numbers.of(project, [
     ...(assigned?.tickets ?? []).map(({ uuid }) => uuid),
@@ -215,9 +276,14 @@ async function readable<Found>(read: Promise<Found>): Promise<Found | null> {
   }
 }
 
-async function workspacesOf(workspaces: Workspaces, project: Project, owner: string) {
-  const page = { status: "active" as const, owner, limit: MAX_ENTRIES, offset: 0 };
-  const { workspaces: opened } = await workspaces.list(project, page);
+async function workspacesOf(
+  workspaces: Workspaces,
+  project: Project,
+  { key, name }: Pick<Actor, "key" | "name">,
+) {
+  const page = { status: "active" as const, owner: key, limit: MAX_ENTRIES, offset: 0 };
+  const { workspaces: all } = await workspaces.list(project, page);
+  const opened = all.filter(({ workspace: { owner } }) => isNamed(owner, name));
   const counts = await workspaces.fileCounts(project, opened);
   const own = new Set(opened.map(({ workspace }) => workspace.id));
   const { overlaps } = await workspaces.overlaps.of(project, ({ id }) => own.has(id));

@@ -2,8 +2,8 @@ import type { About, AddressedKind } from "../../chat/inboxes/mod.ts";
 
 /** The notification of one account about an event. */
 export interface Concern {
-  /** The account's internal id, or its name. */
-  readonly to: { readonly key: string } | { readonly name: string };
+  /** The account's internal id, with the name of an actor who may be a session; or a name. */
+  readonly to: { readonly key: string; readonly name?: string } | { readonly name: string };
   readonly kind: Exclude<AddressedKind, "message">;
   /** Who caused it. */
   readonly from: string;

@@ -10,7 +10,7 @@ import { excerpt, listed, mentioned, oneLine, quoted, short } from "./lines.ts";
 import { TicketConcerns } from "./ticket_concerns.ts";
 
 export interface ConcernsOptions {
-  readonly accounts: Pick<AccountDirectory, "find" | "get">;
+  readonly accounts: Pick<AccountDirectory, "find" | "get" | "session">;
   readonly repositories: Pick<ProjectRepositories, "read">;
   readonly claims: Pick<Claims, "active">;
   readonly numbers: Pick<TicketNumbers, "with">;
@@ -19,7 +19,11 @@ export interface ConcernsOptions {
 }
 
 /** A concern of an account that exists and may read the project. */
-export type AddressedConcern = Omit<Concern, "to"> & { readonly account: Account };
+export type AddressedConcern = Omit<Concern, "to"> & {
+  readonly account: Account;
+  /** The name of the account, or of the session of an agent whom it concerns. */
+  readonly nick: string;
+};
 
 type EventOf<Type> = Extract<ProjectEvent, { readonly type: Type }>;
 
@@ -53,9 +57,10 @@ export class Concerns {
     const found = new Map<string, AddressedConcern>();
     for (const { to, ...concern } of await this.#concerns(held.project, event)) {
       const account = this.#accountOf(to, Date.parse(event.time));
-      if (account === null || found.has(account.id) || !mayRead(held, account)) continue;
-      if (concern.isNews !== true && isOwn(event, account)) continue;
-      found.set(account.id, { ...concern, account });
+      const nick = this.#options.accounts.session(to.name ?? "")?.name ?? account?.name ?? "";
+      if (account === null || found.has(nick) || !mayRead(held, account)) continue;
+      if (concern.isNews !== true && isOwn(event, { id: account.id, name: nick })) continue;
+      found.set(nick, { ...concern, account, nick });
     }
     return [...found.values()];
   }
@@ -146,7 +151,7 @@ export class Concerns {
     if (state === "pending" || state === previous_state) return [];
     const workspaces = await this.#options.workspaces.overlaps.atTip(project, checkin);
     return workspaces.map(({ name, owner }): Concern => ({
-      to: { key: owner.key },
+      to: { key: owner.key, name: owner.name },
       kind: "check",
       isFailure: state !== "success",
       from: reporter,
@@ -189,8 +194,10 @@ export class Concerns {
  * Whether an account caused an event by a request. Actions of muster in somebody's name, such as a
  * landing, have no request as their cause, and nobody causes overlaps.
  */
-function isOwn(event: ProjectEvent, { id, name }: Account): boolean {
-  if (event.cause !== null && event.actor_id === id) return true;
+function isOwn(event: ProjectEvent, { id, name }: Pick<Account, "id" | "name">): boolean {
+  if (event.cause !== null && event.actor_id === id && event.actor.endsWith(`:${name}`)) {
+    return true;
+  }
   const { data } = event;
   if (event.type === "project.ticket" || event.type === "project.review") {
     return ("by" in data ? data.by : "user" in data ? data.user : null) === name;
@@ -222,7 +229,7 @@ class ReviewConcerns {
       ...(review.workspace === null ? {} : { workspace: review.workspace.name }),
     };
     const entry = { kind: "review", from, about } as const;
-    const author = { key: review.author.key };
+    const author = { key: review.author.key, name: review.author.name };
     const toAuthor = (text: string): Concern => ({ ...entry, to: author, text });
     const toReviewers = (text: string) =>
       data.reviewers.map((reviewer): Concern => ({ ...entry, to: { name: reviewer }, text }));

@@ -37,7 +37,7 @@ export interface People {
 
 export interface NotifierOptions extends ConcernsOptions {
   readonly projects: Pick<Projects, "get">;
-  readonly roster: Pick<Roster, "get">;
+  readonly roster: Pick<Roster, "receivers">;
   readonly inboxes: Pick<InboxDoor, "notify">;
   readonly repositories: ConcernsOptions["repositories"] & Pick<ProjectRepositories, "homes">;
   readonly channels: ProjectChannels;
@@ -236,17 +236,17 @@ export class Notifier {
       log.error("An event could not be turned into notifications", { seq: event.seq, error });
     }
     return concerns.flatMap((concern): Notification[] => {
-      const { account, kind, from, text, about } = concern;
+      const { nick, kind, from, text, about } = concern;
       const project = held.project.slug;
-      const agent = roster.get(account.id);
-      if (agent === null) {
+      const agents = roster.receivers(nick);
+      if (agents.length === 0) {
         lines.push(() => this.#tell(concern, project));
         return [];
       }
       const proven = event.actor.endsWith(`:${from}`) && event.actor_id !== null ? from : null;
       const id = `event-${event.seq}`;
       const entry = { id, kind, from, account: proven, text, project, ...about };
-      return [{ agent, time: Date.parse(event.time), entry }];
+      return agents.map((agent) => ({ agent, time: Date.parse(event.time), entry }));
     });
   }
 }

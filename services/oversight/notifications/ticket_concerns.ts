@@ -93,7 +93,7 @@ export class TicketConcerns {
       const text = `${name} is no longer blocked: ${from} has closed ${ticketName(data)}`;
       const names = [assignee, ...speakersOf({ changes, comments })].filter((one) => one !== "");
       const whom = [
-        ...holder === null ? [] : [{ key: holder.holder.key }],
+        ...holder === null ? [] : [{ key: holder.holder.key, name: holder.holder.name }],
         ...names.map((one) => ({ name: one })),
       ];
       const entry = { kind: "ticket", from, isNews: true, about: { ticket } } as const;
@@ -118,9 +118,15 @@ export class TicketConcerns {
     const name = ticketName(data) + quoted(title);
     const changed = `${from} has changed ${name}, which you hold: ${status}`;
     const toHolder = (text: string) =>
-      claim === null
-        ? []
-        : [{ to: { key: claim.holder.key }, kind: "answer", from, text, about } as const];
+      claim === null ? [] : [
+        {
+          to: { key: claim.holder.key, name: claim.holder.name },
+          kind: "answer",
+          from,
+          text,
+          about,
+        } as const,
+      ];
     if (!hasText) return toHolder(changed);
     const { assignee, comments, changes } = await this.#withChange(project, ticket, data.uuid);
     const { comment, text, mentions } = textsOf(changes, data.uuid);

@@ -19,7 +19,7 @@ interface EndingsOptions {
   readonly database: Pick<Database, "commit">;
   readonly book: QuestionBook;
   readonly accounts: Pick<AccountDirectory, "get">;
-  readonly roster: Pick<Roster, "get">;
+  readonly roster: Pick<Roster, "receiver" | "receivers">;
   readonly scheduler: Pick<Scheduler, "now">;
   readonly log: Log;
   /** What an event tells of a question. */
@@ -70,7 +70,7 @@ export class Endings {
     const { scheduler, database, roster, onEnded } = this.#options;
     const now = scheduler.now();
     const { asker } = question;
-    const isToTell = asker.id !== null && roster.get(asker.id) !== null &&
+    const isToTell = asker.id !== null && roster.receiver(asker.name) !== null &&
       closing.closedBy?.id !== asker.id;
     const notice = isToTell ? newUlid(now) : null;
     const after: Question = { ...question, ...closing, frozenAt: null, closedAt: now };
@@ -212,7 +212,7 @@ const AT_ONCE = 100;
 interface AskerNoticesOptions {
   readonly book: QuestionBook;
   readonly database: Database;
-  readonly roster: Pick<Roster, "get">;
+  readonly roster: Pick<Roster, "receiver" | "receivers">;
   readonly inboxes: Pick<InboxDoor, "notify">;
   readonly projects: Pick<Projects, "get">;
   readonly scheduler: Scheduler;
@@ -269,14 +269,13 @@ export class AskerNotices {
   #entryOf(question: Question, id: string): Notification[] {
     const { roster, projects } = this.#options;
     const { asker, closedBy, ticket, closedAt } = question;
-    const agent = asker.id === null ? null : roster.get(asker.id);
-    if (agent === null) return [];
+    const agents = asker.id === null ? [] : roster.receivers(asker.name);
     const slug = ticket === null ? undefined : projects.get(ticket.projectId)?.project.slug;
     const by = closedBy?.name ?? "muster";
     const about = slug === undefined || ticket === null
       ? { question: question.id }
       : { question: question.id, project: slug, ticket: ticket.uuid };
-    return [{
+    return agents.map((agent) => ({
       agent,
       time: closedAt ?? 0,
       entry: {
@@ -287,7 +286,7 @@ export class AskerNotices {
         text: sentenceOf(question),
         ...about,
       },
-    }];
+    }));
   }
 }
 

@@ -35,7 +35,7 @@ export interface QuestionsOptions {
   readonly database: Database;
   readonly accounts: Pick<AccountDirectory, "find" | "get">;
   readonly identity: Pick<Identity, "onEnded">;
-  readonly roster: Pick<Roster, "get">;
+  readonly roster: Pick<Roster, "receiver" | "receivers">;
   readonly halts: Pick<Halts, "reasonById">;
   /** What an agent's question counts against. */
   readonly speech: { admit(principal: Principal, messages: number): void };

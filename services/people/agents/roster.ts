@@ -117,6 +117,18 @@ export class Roster implements Directory {
     return session === null ? null : this.get(session.agentId);
   }
 
+  /**
+   * All who get what is said to a nick. While an agent's own session has ended and further ones last,
+   * what is for the agent is for these too: somebody who works has to read it.
+   */
+  receivers(nick: string): readonly RosterEntry[] {
+    const found = this.receiver(nick);
+    if (found === null) return [];
+    const isFurther = found.id !== found.agentId;
+    if (isFurther || this.#sessions.live(found.id) !== null) return [found];
+    return [found, ...this.sessionsOf(found.id)];
+  }
+
   /** Whether there is no agent. */
   get isEmpty(): boolean {
     return this.#byId.size === 0;

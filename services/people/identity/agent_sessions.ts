@@ -145,6 +145,11 @@ export class AgentSessions implements Directory {
     );
   }
 
+  /** The names of an agent whose sessions have ended. */
+  endedOf(agentId: string): readonly string[] {
+    return this.of(agentId).filter((held) => !this.#isLive(held as Held)).map(({ name }) => name);
+  }
+
   /**
    * Whether what somebody has under a name of an agent is left to the agent's other sessions: the
    * session of that name has ended.
@@ -159,9 +164,21 @@ export class AgentSessions implements Directory {
     return false;
   }
 
-  /** Calls a listener when a session begins or ends, as long as the directory exists. */
-  onChanged(listener: AgentSessionListener): void {
+  /** The sessions that have ended since a time, in Unix milliseconds. */
+  endedSince(time: number): readonly AgentSession[] {
+    return [...this.#byId.values()].filter((held) =>
+      !this.#isLive(held) && this.#endOf(held) >= time
+    );
+  }
+
+  /**
+   * Calls a listener when a session begins or ends.
+   *
+   * @returns a function that ends the subscription
+   */
+  onChanged(listener: AgentSessionListener): () => void {
     this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /**

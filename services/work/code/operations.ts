@@ -37,7 +37,7 @@ export const listBranches = operation(
     http: "GET /api/branches",
     needs: "read",
     mcp: {
-      name: "list_branches",
+      name: "get_branches",
       about: "Lists the branches, open and closed, the one with the newest check-in first. A " +
         "workspace is the branch workspace/NAME.",
       takes: {},
@@ -72,9 +72,9 @@ export const listTags = operation({
   http: "GET /api/tags",
   needs: "read",
   mcp: {
-    name: "list_tags",
+    name: "get_tags",
     about: "Lists the tags of check-ins, newest first. For versions with notes and files, use " +
-      "list_releases.",
+      "get_releases.",
     takes: {},
     list: { field: "tags", noun: "tags", limit: 100 },
   },
@@ -99,7 +99,7 @@ export const createTag = operation({
       checkin: "Hash, branch or tag; the tip of the main branch if absent",
       message: "A note",
     },
-    advice: { notFound: "get_timeline lists check-ins", conflict: "list_tags shows the tags" },
+    advice: { notFound: "get_timeline lists check-ins", conflict: "get_tags shows the tags" },
   },
   summary: "Tag a check-in",
   input: newTagSchema,
@@ -169,7 +169,7 @@ export const getTimeline = operation({
     about: "Lists check-ins, newest first. get_checkin and get_diff show more of one.",
     takes: { branch: "Only check-ins of this branch; all if empty" },
     list: { field: "checkins", noun: "check-ins", limit: 25 },
-    advice: { notFound: "list_branches names the branches" },
+    advice: { notFound: "get_branches names the branches" },
   },
   summary: "Check-ins, newest first",
   input: z.object({

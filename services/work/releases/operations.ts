@@ -47,7 +47,7 @@ export const listReleases = operation({
   http: "GET /api/releases",
   needs: "read",
   mcp: {
-    name: "list_releases",
+    name: "get_releases",
     about: "Lists the releases with their notes and files, newest first.",
     takes: {},
     list: { field: "releases", noun: "releases", limit: 25 },
@@ -80,7 +80,7 @@ export const createRelease = operation({
     hides: ["body", "body_html", "assets"],
     advice: {
       notFound: "get_timeline lists check-ins",
-      conflict: "list_releases shows the releases",
+      conflict: "get_releases shows the releases",
     },
   },
   summary: "Make a release and its tag; a draft gets its tag when it is published",

@@ -60,7 +60,8 @@ const byNumber = z.object({
 });
 
 /** What tools say about the review that a call names. */
-const ofReview = { id: z.int().min(1).describe("The number of the review") };
+const ofReview = { review: z.int().min(1).describe("Its number") };
+const names = { review: "id" };
 const OF_ROUND = "The round that you read: fails if there is a newer one";
 const FIND = { notFound: "list_reviews shows the reviews" };
 
@@ -222,11 +223,12 @@ export const commentOnReview = operation({
   mcp: {
     name: "comment_review",
     about: "Comments on a review, or on a line of its diff, without a verdict.",
+    names: { ...names, path: "file_path", line: "line_number" },
     takes: {
       ...ofReview,
       body: "The comment, in Markdown",
-      file_path: "The file, for a comment on a line",
-      line_number: z.int().min(1).optional().describe("The line, from 1"),
+      path: "The file, for a comment on a line",
+      line: z.int().min(1).optional().describe("The line, from 1"),
       side: "Which side's line number; new if absent",
     },
     shows: ["id", "file_path", "line_number", "round"],
@@ -251,6 +253,7 @@ export const approveReview = operation({
     name: "approve_review",
     about: "Approves the newest round of somebody else's review. Read its whole diff first " +
       "(get_review) and name the round that you read. Then land_review or merge_workspace.",
+    names,
     takes: { ...ofReview, round: OF_ROUND, comment: "Becomes a comment of the review" },
     hints: { idempotentHint: true },
     advice: {
@@ -282,6 +285,7 @@ export const requestChanges = operation({
     name: "request_changes",
     about: "Refuses the newest round of a review and says what to change; earlier approvals end. " +
       "Its author is notified. Comments on lines go through comment_review first.",
+    names,
     takes: {
       ...ofReview,
       comment: verdictSchema.shape.comment.unwrap().describe("What must change"),
@@ -310,6 +314,7 @@ export const closeReview = operation({
   mcp: {
     name: "close_review",
     about: "Closes your review without merging it. It cannot be opened again.",
+    names,
     takes: { ...ofReview, generation: OF_GENERATION },
     hints: { destructiveHint: true },
     advice: FIND,

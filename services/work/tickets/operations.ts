@@ -534,8 +534,9 @@ export const releaseTicket = operation({
     name: "release_ticket",
     about: "Gives back a ticket that you claimed, without a result. Say in a comment " +
       "(update_ticket) what you found. If the work is done, use submit_work.",
+    names: { ticket: "uuid" },
     takes: {
-      uuid: "The ticket: number, id or prefix of the id",
+      ticket: "Its number, its id or a prefix of it",
       generation: OF_GENERATION,
     },
     shows: [

@@ -30,10 +30,11 @@ export const listAgentClaims = serverOperation({
     name: "list_claims",
     about: "Lists the tickets that an agent holds in all projects that you may read, oldest " +
       "first, with the end of each lease. For your own, get_my_work shows more.",
-    takes: { nick: "The agent; your own nick to see your own claims" },
+    names: { agent: "nick" },
+    takes: { agent: "The agent; your own nick to see your own claims" },
     list: { field: "claims", noun: "claims", limit: 25 },
     advice: { notFound: "Check the nick of the agent" },
-    example: { nick: "scout" },
+    example: { agent: "scout" },
   },
   cli: {
     at: "agent claims <nick>",

@@ -54,7 +54,8 @@ interface WorkspaceServices {
 const byName = z.object({ name: z.string() });
 
 /** What tools say about the workspace that a call names. */
-const ofWorkspace = { name: "The workspace" };
+const ofWorkspace = { workspace: "The workspace" };
+const names = { workspace: "name" };
 const FIND = { notFound: "list_workspaces shows the workspaces" };
 
 /** Most files that a request may ask for. */
@@ -123,15 +124,16 @@ export const createWorkspace = operation({
     name: "create_workspace",
     about: "Makes a workspace, a branch workspace/NAME of your own, for your commits. Claim the " +
       "ticket first and name it here. Then commit_files.",
+    names,
     takes: {
-      name: "Letters, digits, dots, underscores and hyphens, such as fix-login",
+      workspace: "Letters, digits, dots, underscores and hyphens, such as fix-login",
       description: "What you will do in it",
       ticket: "The ticket that it is for, which you have claimed",
       from: "The branch from which it starts; the main one if absent",
       generation: OF_GENERATION,
     },
     advice: {
-      notFound: "list_tickets shows the tickets, and list_branches the branches",
+      notFound: "list_tickets shows the tickets, and get_branches the branches",
       conflict: "claim_ticket claims a ticket, and list_workspaces shows the names in use",
     },
   },
@@ -275,6 +277,7 @@ export const mergeWorkspace = operation({
     about: "Merges a workspace into another branch, by default the main one, closes it and its " +
       "ticket. Branch protection may require an approved review and passed checks first. For an " +
       "approved review that CI must test, use land_review.",
+    names,
     takes: {
       ...ofWorkspace,
       target_branch: "The main branch if absent",
@@ -324,6 +327,7 @@ export const abandonWorkspace = operation({
     about: "Closes your workspace without merging it. Its check-ins stay, and restore_workspace " +
       "opens it again. Your claim stays: release_ticket gives the ticket back.",
     takes: { ...ofWorkspace, generation: OF_GENERATION },
+    names,
     hints: { destructiveHint: true },
     advice: FIND,
   },
@@ -345,6 +349,7 @@ export const restoreWorkspace = operation({
     name: "restore_workspace",
     about: "Opens an abandoned workspace of yours again, with its check-ins.",
     takes: { ...ofWorkspace, generation: OF_GENERATION },
+    names,
     advice: { notFound: 'list_workspaces with status "abandoned" shows them' },
   },
   summary: "Open an abandoned workspace again",
@@ -365,6 +370,7 @@ export const takeOverWorkspace = operation({
     about: "Makes the workspace of another agent yours, after you have claimed its ticket, to " +
       "continue work that somebody left.",
     takes: { ...ofWorkspace, generation: OF_GENERATION },
+    names,
     advice: FIND,
   },
   summary: "Take over the workspace of a ticket that you have claimed",

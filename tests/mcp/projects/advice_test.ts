@@ -66,7 +66,7 @@ Deno.test("errors of the tools for code and workspaces name the tool that helps"
     );
     assert.match(await test.fail("read_file", { filepath: "none" }), /browse_code lists the files/);
     const lost = { filepath: "a.txt", checkin: "workspace/none" };
-    assert.match(await test.fail("read_file", lost), /list_branches/);
+    assert.match(await test.fail("read_file", lost), /get_branches/);
     const merged = await test.fail("update_workspace", { name: "w" });
     assert.match(merged, /is merged already\. If the error lists conflicts, call again/);
     const others = { workspace: "w", message: "Mine", changes: [{ path: "b", content: "b" }] };
@@ -84,9 +84,9 @@ Deno.test("an unknown project is an error about the project, and long names do n
     const text = await test.fail("read_file", { slug: "demoo", filepath: "a" });
     assert.equal(text, 'There is no project "demoo" that you may see; list_projects names yours');
     const long = await test.fail("read_file", { filepath: "x".repeat(4096) });
-    assert.ok(long.length < 5000 && long.endsWith("list_branches the branches"), long.slice(0, 80));
+    assert.ok(long.length < 5000 && long.endsWith("get_branches the branches"), long.slice(0, 80));
     const longer = await test.fail("read_file", { filepath: "x".repeat(4097) });
-    assert.equal(longer, '"filepath" must have at most 4096 characters');
+    assert.equal(longer, '"path" must have at most 4096 characters');
     const half = { path: "a", content: "\ud800" };
     const broken = { workspace: "w", message: "m", changes: [half] };
     assert.match(await test.fail("commit_files", broken), /^"changes" has half of a character/);
@@ -125,7 +125,7 @@ Deno.test("a resource over 1 MiB is refused before it is read", async () => {
     });
     const read = (path: string) =>
       test.rpc("resources/read", { uri: `muster://project/demo/file/${path}` });
-    await assert.rejects(read("big.txt"), /larger than 1 MiB: read_file reads parts of it"/);
+    await assert.rejects(read("big.txt"), /larger than 1 MiB: get_file reads parts of it"/);
     const { contents: [content] } = await read("fits.txt") as { contents: { text: string }[] };
     assert.equal(content?.text.length, 2 ** 20);
     const refused = await test.send("GET /api/file?path=big.txt&max_bytes=1048576");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ASKED_TOOLS } from "../../../cli/clients/permissions.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
+import { ownName } from "../../../mcp/names.ts";
 import { selectTools } from "../../../mcp/tool_sets.ts";
 import { withTools } from "./support.ts";
 import { declaredTools } from "../../support/tool_steps.ts";
@@ -89,7 +90,7 @@ Deno.test("what a model pays for all tools of an agent, in every request, is bou
 
 Deno.test("a client lists the sets of tools that it asks for, and may call the others", async () => {
   await withTools(async (test) => {
-    const all = (await test.tools(test.operator)).map(({ name }) => name);
+    const all = (await test.tools(test.operator)).map(({ name }) => ownName(name));
     const sets = ["work", "talk", "code", "review", "workspace", "publish"];
     const selections = sets.map((set) => {
       const selection = selectTools(set);
@@ -169,7 +170,7 @@ Deno.test("a model learns of the tools that are not listed, and calls them", asy
     const wrong = through("list_branches", { limitt: 1 });
     assert.match(
       await test.fail("use_tool", wrong),
-      /^"limitt" is not an argument of list_branches/,
+      /^"limitt" is not an argument of get_branches/,
     );
     assert.match(await test.fail("use_tool", { name: "list_branch" }), /no tool "list_branch"/);
     assert.match(await test.fail("use_tool", { name: "register_agent" }), /no tool/);
@@ -211,6 +212,90 @@ Deno.test("clients of 2026-07-28, whose header names the tool, call what is not 
   });
 });
 
+/** Tools of GitHub's server, and of the reference servers for files and Git. */
+const FOREIGN = [
+  ...["search_code", "list_branches", "list_tags", "list_releases", "get_commit", "list_commits"],
+  ...["get_file_contents", "create_branch", "push_files", "get_tag", "get_me", "list_issues"],
+  ...["read_file", "read_text_file", "write_file", "edit_file", "search_files", "list_directory"],
+  ...["get_file_info", "move_file", "create_directory", "directory_tree", "git_status"],
+];
+
+Deno.test("an agent's tools have no name that those of well-known servers have", async () => {
+  await withTools(async (test) => {
+    const names = (await test.tools()).map(({ name }) => name);
+    assert.deepEqual(names.filter((name) => FOREIGN.includes(name)), []);
+    for (
+      const name of ["search_code", "read_file", "list_branches", "list_tags", "list_releases"]
+    ) {
+      const input = { query: "x", path: "none.txt" };
+      const { tool } = { tool: ownName(name) };
+      assert.ok(names.includes(tool) && tool !== name);
+      const call = (name: string) => test.rpc("tools/call", { name, arguments: input });
+      assert.deepEqual(await call(name), await call(tool));
+    }
+  });
+});
+
+Deno.test("lists show agents one name for a thing", async () => {
+  await withTools(async (test) => {
+    const own = new Set(
+      (await test.tools()).flatMap(({ inputSchema }) => Object.keys(inputSchema.properties)),
+    );
+    const others = ["uuid", "filepath", "file_path", "line_number", "review_id", "workspace_name"];
+    assert.deepEqual(others.filter((name) => own.has(name)), []);
+    assert.ok(["ticket", "workspace", "path", "review", "checkin"].every((name) => own.has(name)));
+  });
+});
+
+Deno.test("arguments are taken by the names that others have for them", async () => {
+  await withTools(async (test) => {
+    const { data: { uuid, number } } = await test.use("create_ticket", {
+      title: "Crash",
+      description: "On an empty line",
+    });
+    const shown = (await test.use("get_ticket", { ticket: uuid })).data;
+    assert.equal(shown.body, "On an empty line");
+    for (
+      const input of [
+        { uuid },
+        { id: uuid.slice(0, 8) },
+        { ticket_id: `#${number}` },
+        { ticket: number },
+        { ticket: String(number) },
+        { project: "demo", ticket_number: number },
+      ]
+    ) assert.deepEqual((await test.use("get_ticket", input)).data, shown, JSON.stringify(input));
+    await test.use("claim_ticket", { ticket: number });
+    await test.use("create_workspace", { workspace: "one", ticket: number });
+    await test.use("commit_files", {
+      name: "one",
+      message: "Add a",
+      files: [{ file_path: "a.txt", content: "one\n" }],
+    });
+    await test.use("commit_files", {
+      workspace: "one",
+      comment: "Change a",
+      edits: [{ file: "a.txt", old_string: "one", new_string: "two" }],
+    });
+    for (const input of [{ path: "a.txt" }, { filepath: "a.txt" }, { filename: "a.txt" }]) {
+      const { data } = await test.use("get_file", { ...input, ref: "workspace/one" });
+      assert.equal(data.content, "two\n");
+    }
+    const { data: { review } } = await test.use("submit_work", {
+      id: number,
+      message: "Done",
+      workspace_name: "one",
+    });
+    for (const input of [{ review }, { id: review }, { number: String(review) }]) {
+      assert.equal((await test.use("get_review", input)).data.id, review);
+    }
+    const twice = await test.fail("get_ticket", { ticket: uuid, uuid });
+    assert.match(twice, /^"uuid" is not an argument of get_ticket/);
+    const { data } = await test.use("get_ticket", { ticket: null, uuid });
+    assert.deepEqual(data.uuid, uuid);
+  });
+});
+
 Deno.test("a set of tools that does not exist is refused with those that do", () => {
   for (const text of ["", "works", "work,", "x".repeat(10_000)]) {
     assert.match(
@@ -224,7 +309,7 @@ Deno.test("clients that need not ask go on asking for what is final, and for wha
   await withTools(async (test) => {
     const own = new Set((await test.tools()).map(({ name }) => name));
     const asked = (await test.tools(test.operator)).filter(({ name, annotations }) =>
-      annotations["destructiveHint"] === true || !own.has(name)
+      annotations["destructiveHint"] === true || !own.has(ownName(name))
     );
     assert.deepEqual(asked.map(({ name }) => name).sort(), ASKED_TOOLS.toSorted());
   });
@@ -256,10 +341,10 @@ Deno.test("tools/list has no tool that the caller may use in no project", async 
     assert.ok(writer.includes("commit_files") && writer.includes("report_ci_status"));
     assert.ok(!writer.includes("register_agent"));
     const outsider = await namesOf(test.outsider);
-    assert.ok(outsider.includes("list_projects") && !outsider.includes("read_file"));
+    assert.ok(outsider.includes("list_projects") && !outsider.includes("get_file"));
     await projects.setMember("demo", "stranger-1", "read", BY_OPERATOR);
     const reader = await namesOf(test.outsider);
-    assert.ok(reader.includes("read_file"));
+    assert.ok(reader.includes("get_file"));
     assert.deepEqual(reader.filter((name) => WRITING.test(name)), []);
     await projects.setMember("demo", "stranger-1", "write", BY_OPERATOR);
     assert.deepEqual(await namesOf(test.outsider), writer);
@@ -270,7 +355,7 @@ Deno.test("a token with the scope read sees no writing tool, and cannot call one
   await withTools(async (test) => {
     const token = await test.token({ owner: "caller", scopes: ["read"] });
     const names = (await test.tools(token)).map(({ name }) => name);
-    assert.ok(names.includes("read_file") && !names.some((name) => WRITING.test(name)));
+    assert.ok(names.includes("get_file") && !names.some((name) => WRITING.test(name)));
     const input = { title: "x", body: "" };
     assert.match(await test.fail("create_ticket", input, token), /no scope "write"/);
   });
@@ -298,12 +383,16 @@ Deno.test("a project token sees and uses the tools of its project alone", async 
   });
 });
 
-Deno.test("older revisions get the answers as text alone", async () => {
+Deno.test("older revisions get the answers as text alone, with hashes and times whole", async () => {
   await withTools(async (test) => {
-    const params = { name: "get_project", arguments: {} };
+    const { data: made } = await test.use("create_ticket", { title: "One" });
+    const params = { name: "get_ticket", arguments: { ticket: made.uuid } };
     for (const revision of ["2024-11-05", "2025-03-26"]) {
       const result = await test.rpc("tools/call", params, test.caller, revision);
       assert.deepEqual(Object.keys(Object(result)).toSorted(), ["content", "isError"]);
+      const { content: [{ text }] } = result as { content: [{ text: string }] };
+      const { uuid, created } = JSON.parse(text);
+      assert.deepEqual([uuid, created], [made.uuid, made.created]);
     }
   });
 });

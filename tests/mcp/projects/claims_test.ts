@@ -29,7 +29,7 @@ Deno.test("tickets: the tools say the same as the routes", async () => {
     );
     assert.deepEqual((await test.use("list_tickets", { status: "Open" })).data.tickets, []);
     assert.match(await test.fail("update_ticket", { uuid }), /^No fields to update/);
-    assert.match(await test.fail("get_ticket", { uuid: "ffff" }), /search_code/);
+    assert.match(await test.fail("get_ticket", { uuid: "ffff" }), /search_project/);
     const { data: short } = await test.use("create_ticket", { title: "No body" });
     assert.equal((await test.use("get_ticket", { uuid: short.uuid })).data.body, "");
     for (const title of ["", " ", "\u200d", "\u3164 "]) {
@@ -66,7 +66,10 @@ Deno.test("a claim that somebody else holds names the holder and the next free t
     await test.use("claim_ticket", { uuid: first }, test.other);
     const refusal = await test.fail("claim_ticket", { uuid: first });
     assert.match(refusal, /^Ticket already claimed\. other holds the ticket until \d{4}-/);
-    assert.match(refusal, new RegExp(`Next unclaimed: ${second}\\. Do not work on this`));
+    assert.match(
+      refusal,
+      new RegExp(`Next unclaimed: ${second.slice(0, 12)}\\. Do not work on this`),
+    );
     assert.match(await test.fail("release_ticket", { uuid: second }), /get_my_work/);
     await test.use("claim_ticket", { uuid: second });
     const wrong = { uuid: second, generation: 7, comment: "x" };

@@ -12,7 +12,10 @@ Deno.test("wiki pages are read and written with the version that was read", asyn
     const next = { ...page, content: "# Plan\n\nTwo\n", parent: made.uuid };
     const { data: second } = await test.use("write_wiki_page", next);
     const text = await test.fail("write_wiki_page", { ...next, content: "Three" });
-    assert.match(text, new RegExp(`newest version is ${second.uuid}\\. Read the page again`));
+    assert.match(
+      text,
+      new RegExp(`newest version is ${second.uuid.slice(0, 12)}\\. Read the page again`),
+    );
     const { data: list } = await test.use("list_wiki_pages");
     assert.deepEqual(list.pages, (await test.answer("GET /api/wiki")).pages);
     const old = { page_name: "Notes/Plan", version: made.uuid, start_line: 3 };
@@ -104,7 +107,7 @@ Deno.test("tags and releases", async () => {
     assert.equal((await test.use("create_tag", { name: "good" })).data.uuid, uuid);
     const release = { tag_name: "v1", body: "First", checkin: "good" };
     assert.equal((await test.use("create_release", release)).data.checkin_uuid, uuid);
-    assert.match(await test.fail("create_release", release), /list_releases/);
+    assert.match(await test.fail("create_release", release), /get_releases/);
     const { data: { tags } } = await test.use("list_tags");
     assert.deepEqual(tags, (await test.answer("GET /api/tags")).tags);
     const { data: { releases } } = await test.use("list_releases");

@@ -80,7 +80,7 @@ Deno.test("read_file reads text by lines, and tells the size of a binary file", 
     const { data: logo } = await test.use("read_file", { filepath: "logo.png" });
     assert.deepEqual(logo, { filepath: "logo.png", checkin, size: 7, binary: true });
     assert.match(await test.fail("read_file", { filepath: "main.c" }), /there is src\/main\.c/);
-    assert.match(await test.fail("read_file", {}), /"filepath"/);
+    assert.match(await test.fail("read_file", {}), /"path"/);
   });
 });
 
@@ -146,7 +146,7 @@ Deno.test("get_timeline and get_checkin say the same as the routes", async () =>
     assert.deepEqual(one.files_changed, detail.files_changed);
     assert.equal(one.parent_uuid, detail.parents[0]);
     assert.match(await test.fail("get_checkin", { uuid: "ffffffffff" }), /get_timeline/);
-    assert.match(await test.fail("get_timeline", { branch: "none" }), /list_branches/);
+    assert.match(await test.fail("get_timeline", { branch: "none" }), /get_branches/);
     const { data: { branches } } = await test.use("list_branches");
     assert.deepEqual(branches, (await test.answer("GET /api/branches")).branches);
   });

@@ -1,6 +1,7 @@
 /** Several terminals of one installation: each is somebody, and all together count as one. */
 import assert from "node:assert/strict";
 import { callerOnIrc } from "../../../services/people/identity/mod.ts";
+import { asked } from "../../support/until.ts";
 import { type ToolTest, withTools } from "./support.ts";
 
 /** What a tool answers. */
@@ -155,5 +156,54 @@ Deno.test("what an ended session held passes to another one that claims it", asy
     await third.use("commit_files", more);
     assert.equal((await third.use("get_workspace", { name: "w" })).agent_id, "caller-3");
     assert.match(await test.fail("claim_ticket", { uuid: ticket }), /caller-3 holds/);
+  });
+});
+
+Deno.test("a new session is offered what ended ones left", async () => {
+  await withTools(async (test) => {
+    const { first, second, ticket } = await twoTerminals(test);
+    await second.use("claim_ticket", { uuid: ticket });
+    await second.use("create_workspace", { name: "w", ticket });
+    assert.deepEqual((await second.use("get_my_work")).claims.length, 1);
+    const { you, claims, workspaces, left: none } = await first.use("get_my_work");
+    assert.deepEqual([you, claims, workspaces, none], ["caller", [], [], undefined]);
+    await end(test, "terminal-2");
+    for (const terminal of [first, new Terminal(test, "terminal-3")]) {
+      const { left: [left] } = await terminal.use("get_my_work");
+      const { session, claims: [claim], workspaces: [workspace] } = left;
+      assert.deepEqual([session, claim.ticket, workspace.name], ["caller-2", ticket, "w"]);
+    }
+    await first.use("claim_ticket", { uuid: ticket });
+    await first.use("update_workspace", { name: "w" }).catch(() => {});
+    const { claims: own } = await first.use("get_my_work");
+    assert.deepEqual(own.map(({ ticket }: { ticket: string }) => ticket), [ticket]);
+  });
+});
+
+/** The texts of an inbox. */
+async function inboxOf(terminal: Terminal): Promise<string[]> {
+  const { text } = await terminal.call("read_inbox");
+  return text.split("\n").slice(1).map((line) => line.replace(/^\[\w+\] (?:<\w+> )?/, ""));
+}
+
+Deno.test("each session has an inbox, and somebody gets what is said to the agent", async () => {
+  await withTools(async (test) => {
+    const { first, second } = await twoTerminals(test);
+    const say = (to: string, text: string) =>
+      test.rpc("tools/call", { name: "send_direct", arguments: { to, text } }, test.other);
+    await say("caller", "to the first");
+    await say("caller-2", "to the second");
+    assert.deepEqual(await inboxOf(first), ["to the first"]);
+    assert.deepEqual(await inboxOf(second), ["to the second"]);
+    await say("caller-2", "unread by the second");
+    await end(test, "terminal-2");
+    await asked(() => inboxOf(first), (texts) => texts.includes("unread by the second"));
+    await say("caller-2", "to one that has ended");
+    assert.ok((await inboxOf(first)).includes("to one that has ended"));
+    const third = new Terminal(test, "terminal-3");
+    await third.use("list_tickets");
+    await end(test, "terminal-1");
+    await say("caller", "to the agent");
+    assert.deepEqual(await inboxOf(third), ["to the agent"]);
   });
 });
