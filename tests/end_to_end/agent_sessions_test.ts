@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { call, registerAgent } from "../support/api.ts";
+import { IrcClient } from "../support/irc_client.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { StdioMcp } from "../support/stdio.ts";
 import { asked } from "../support/until.ts";
@@ -16,7 +17,7 @@ interface Project {
 
 async function withScout(run: (project: Project) => Promise<void>): Promise<void> {
   await using program = await startProgram();
-  await registerAgent(program, "scout", {});
+  await registerAgent(program, "scout", { channels: ["general"] });
   await call(program, "POST", "/v1/projects", { slug: "demo", name: "Demo" });
   await call(program, "PUT", "/v1/projects/demo/members/scout", { role: "write" });
   const asked = { owner: "scout", name: "laptop", scopes: ["read", "write"] };
@@ -125,5 +126,40 @@ Deno.test("a session survives a kill of the server, and its name goes to nobody 
     );
     assert.deepEqual((await sessionsIn(again)).toSorted(), ["scout", "scout-2", "scout-3"]);
     await Promise.all([first.end(), second.end()]);
+  });
+});
+
+Deno.test("on IRC, each session is a user of its own while it lasts", async () => {
+  await withScout(async (project) => {
+    await using ann = await IrcClient.connect(project.program.irc);
+    await ann.register({ nick: "ann" });
+    await ann.join("#general");
+    await using first = terminal(project);
+    await first.initialize();
+    await first.call("post", { channel: "#general", text: "from the first" });
+    await ann.expect(/^:scout!agent@\S+ PRIVMSG #general :from the first$/);
+    const second = terminal(project);
+    await second.initialize();
+    await second.call("post", { channel: "#general", text: "from the second" });
+    await ann.expect(/^:scout-2!agent@\S+ JOIN #general$/);
+    await ann.expect(/^:scout-2!agent@\S+ PRIVMSG #general :from the second$/);
+    await ann.send("NAMES #general");
+    assert.match(await ann.expect(/ 353 /), /[ :]\+scout-2( |$)/);
+    await ann.send("PRIVMSG scout-2 :how far are you?", "PRIVMSG #general :@workers stop");
+    const inbox = await asked(() => second.call("read_inbox"), (text) => text.includes("stop"));
+    assert.match(inbox, /\[direct\] <ann> how far are you\?/);
+    assert.equal((await second.end()).code, 0);
+    await ann.expect(/^:scout-2!agent@\S+ QUIT :Its session has ended$/);
+    await ann.send("PRIVMSG scout-2 :are you still there?");
+    const left = await asked(() => first.call("read_inbox"), (text) => text.includes("still"));
+    assert.doesNotMatch(left, /how far/);
+
+    await using guest = await IrcClient.connect(project.program.irc);
+    await guest.register({ nick: "scout-3" });
+    await using third = terminal(project);
+    await third.initialize();
+    await third.call("post", { channel: "#general", text: "from the third" });
+    await guest.expect(/^:scout-3!\S+ NICK :?Guest/);
+    await ann.expect(/^:scout-3!agent@\S+ PRIVMSG #general :from the third$/);
   });
 });

@@ -78,13 +78,14 @@ export function chargeOf({ tokens: { input, output }, cost, estimate }: LedgerEn
 
 /** The caller of a model, for the ledger. */
 export function spenderOf(
-  { id, kind, name }: Principal,
+  { id, kind, name, agentSession }: Principal,
   typeOf: (accountId: string) => string | null,
 ): Spender {
   const type = kind === "agent" && id !== null ? typeOf(id) : null;
   return {
     key: id ?? `${kind}:${name}`,
-    name,
+    // All sessions of an agent have one account.
+    name: agentSession?.agent ?? name,
     type: type ?? "",
     isAgent: kind === "agent",
   };

@@ -70,7 +70,7 @@ export async function openEmbedded(
       irc.authority.activity = async (account) => {
         const agent = directory.roster.find(account);
         // WHOIS answers without it while the database is away.
-        const work = agent === null ? null : await attention.agent(agent.id).catch(() => null);
+        const work = agent === null ? null : await attention.agent(agent.agentId).catch(() => null);
         if (work === null) return null;
         return [`is ${work.state}`, quietText(work.quietMinutes)].filter(Boolean).join(", ");
       };

@@ -128,6 +128,9 @@ export async function openPeople(
   };
   const agents = new Agents(shared);
   started.defer(() => agents.close());
+  started.defer(services.agentSessions.onChanged(({ id, agentId, name }, isLive) => {
+    if (isLive && id !== agentId) sessions.freeNick(name);
+  }));
   const minPasswordLength = config.irc.accounts.min_password_length;
   const ircAccounts = new IrcAccounts({ ...shared, minPasswordLength });
 

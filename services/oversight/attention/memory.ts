@@ -55,6 +55,8 @@ const FOR_PEOPLE: readonly string[] = [
 const OF_SETUP: ReadonlySet<string> = new Set([
   "agent.rate_changed",
   "agent.rotated",
+  "agent.session_began",
+  "agent.session_ended",
   "project.changed",
   "project.mirror_changed",
   "project.protection_changed",

@@ -32,8 +32,11 @@ export function tablesOf(database: DatabaseSync): readonly Table[] {
   const ordered = new Set<string>();
   const place = (name: string, path: readonly string[]) => {
     if (ordered.has(name)) return;
-    if (path.includes(name)) throw new Error(`The table ${name} refers to itself`);
-    for (const next of referred(database, name)) place(next, [...path, name]);
+    if (path.includes(name)) throw new Error(`The tables ${path.join(", ")} refer to each other`);
+    for (const next of referred(database, name)) {
+      // Rows come in the order of their keys: one that refers to its own table, to an older one.
+      if (next !== name) place(next, [...path, name]);
+    }
     ordered.add(name);
   };
   for (const name of names) place(name, []);

@@ -37,7 +37,7 @@ async function aDatabase(folder: string): Promise<string> {
   await database.close();
   const raw = new DatabaseSync(file);
   const account = raw.prepare(
-    "INSERT INTO accounts VALUES (?, ?, ?, 'agent', 'sha256', 'x', ?, ?)",
+    "INSERT INTO accounts VALUES (?, ?, ?, 'agent', 'sha256', 'x', ?, ?, ?)",
   );
   const agent = raw.prepare(
     "INSERT INTO agents (account_id, type, channels, registered_at, messages_per_second)" +
@@ -45,7 +45,10 @@ async function aDatabase(folder: string): Promise<string> {
   );
   const numbers = [0.1, 5, 1e-300, -0, 1.7976931348623157e308, null];
   for (const [index, number] of numbers.entries()) {
-    account.run(`id-${index}`, "n", `n-${index}`, 9007199254740993n, index === 0 ? null : index);
+    const time = index === 0 ? null : index;
+    // A row may refer to an older one of its table.
+    const session = index === 0 ? null : "id-0";
+    account.run(`id-${index}`, "n", `n-${index}`, 9007199254740993n, time, session);
     agent.run(`id-${index}`, -(2n ** 63n), number);
   }
   const question = raw.prepare(
