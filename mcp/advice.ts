@@ -58,6 +58,26 @@ function factsOf({ message, details }: Conflict): string[] {
   return facts;
 }
 
+/** Most hunks of a merge's conflicts, in characters. */
+const MAX_HUNKS = 16_000;
+
+/** The hunks of a conflict, a line of JSON each, after an explanation; empty if there are none. */
+export function hunksOf(error: unknown): string {
+  const conflicts = error instanceof Conflict ? error.details["conflicts"] : null;
+  if (!Array.isArray(conflicts)) return "";
+  const lines: string[] = conflicts.flatMap(({ path, hunks = [] }) =>
+    hunks.map(({ id: hunk, ancestor: before, ...sides }: Readonly<Record<string, unknown>>) =>
+      JSON.stringify({ path, hunk, before, ...sides })
+    )
+  );
+  let room = MAX_HUNKS;
+  const shown = lines.filter((line) => (room -= line.length) >= 0);
+  if (shown.length === 0) return "";
+  const left = lines.length - shown.length;
+  const more = left === 0 ? [] : [`${left} more hunks are listed once these are decided`];
+  return ["\nHunks in conflict, as data:", ...shown, ...more].join("\n");
+}
+
 function listOf(entries: readonly unknown[]): string {
   const more = entries.length > MAX_LISTED ? ` and ${entries.length - MAX_LISTED} more` : "";
   return entries.slice(0, MAX_LISTED).join(", ") + more;

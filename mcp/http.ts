@@ -35,6 +35,7 @@ import { isRecord, RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts"
 import { foreignOrigin, type Target, targetOf } from "./origin.ts";
 import { type McpServices, Protocols } from "./protocols.ts";
 import type { ToolContext } from "./tool_call.ts";
+import { parseAddress } from "../services/operation/config/mod.ts";
 import { unwrapped } from "./unlisted_calls.ts";
 import { parseJson } from "../services/kernel/validation/mod.ts";
 
@@ -106,6 +107,9 @@ export function createMcpHandler(
 }
 
 const PATH = /^\/mcp\/?$/;
+
+/** Where clients find who gives tokens (RFC 9728); on the API's listener, the API answers. */
+const RESOURCE_PATH = "/.well-known/oauth-protected-resource/mcp";
 
 const ALLOW = "POST, DELETE, OPTIONS";
 
@@ -220,6 +224,10 @@ class Endpoint {
     if (hidden !== null) return rpcError(403, RPC_ERROR.server, hidden);
     const target = this.#targetOf(request.url);
     const { pathname } = target;
+    if (pathname === RESOURCE_PATH && request.method === "GET") {
+      exchange.route = RESOURCE_PATH;
+      return await this.#resource(request, exchange);
+    }
     if (!PATH.test(pathname)) {
       return Response.json({ error: `There is no ${pathname} here` }, { status: 404 });
     }
@@ -239,8 +247,30 @@ class Endpoint {
       if (arrival?.refusal) throw arrival.refusal;
       return await (isEnd ? this.#end(request, exchange) : this.#serve(request, exchange));
     } catch (error) {
-      return this.#failure(error, request, exchange.requestId);
+      const failure = this.#failure(error, request, exchange.requestId);
+      if (error instanceof Unauthorized) {
+        const place = this.#originOf(request, exchange) + RESOURCE_PATH;
+        const challenge = `Bearer realm="muster", resource_metadata="${place}"`;
+        failure.headers.set("WWW-Authenticate", challenge);
+      }
+      return failure;
     }
+  }
+
+  /** Tokens are given by the API, at its own port of the same name. */
+  async #resource(request: Request, exchange: Exchange): Promise<Response> {
+    const { protectedResource } = await import("../routes/oauth.ts");
+    const origin = this.#originOf(request, exchange);
+    const issuer = new URL(origin);
+    issuer.port = String(parseAddress(this.#services.config.api_addr)?.port ?? "");
+    return Response.json(protectedResource(origin, issuer.origin));
+  }
+
+  /** This server as the client calls it. */
+  #originOf({ url, headers }: Request, { remoteAddress, arrival }: Exchange): string {
+    const secure = arrival?.mark?.secure ??
+      this.#trustedProxies.identify(remoteAddress, { url, headers }).secure;
+    return `${secure ? "https" : "http"}://${new URL(url).host}`;
   }
 
   #made(): Answering {
@@ -352,9 +382,6 @@ class Endpoint {
     if (error instanceof ServiceError && refusal !== undefined) {
       const [, status, code] = refusal;
       const response = rpcError(status, code, error.message);
-      if (error instanceof Unauthorized) {
-        response.headers.set("WWW-Authenticate", 'Bearer realm="muster"');
-      }
       if (error instanceof TooSlow) response.headers.set("Connection", "close");
       const mayKnow = error instanceof TooMany || error instanceof Unavailable;
       if (mayKnow && error.retryAfterSeconds !== undefined) {

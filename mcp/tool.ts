@@ -19,7 +19,7 @@ import { systemScheduler } from "../services/kernel/scheduler.ts";
 import type { Log } from "../services/kernel/log.ts";
 import { describeIssue } from "../services/kernel/validation/mod.ts";
 import { bounded, closed, hintFor } from "../services/kernel/validation/schemas.ts";
-import { explain } from "./advice.ts";
+import { explain, hunksOf } from "./advice.ts";
 import { type Cut, type Data, fit, maxCharsShape, moreShape } from "./budget.ts";
 import { lenientReader } from "./lenient_arguments.ts";
 import { slugOf, ToolCall, type ToolContext, type ToolServices } from "./tool_call.ts";
@@ -460,7 +460,7 @@ function shortened(text: string): string {
 
 function failure(error: unknown, tool: Tool, { caller, signal }: ToolContext, log: Log): string {
   const explanation = explain(error, tool.advice);
-  if (explanation !== null) return shortened(explanation);
+  if (explanation !== null) return shortened(explanation) + hunksOf(error);
   if (signal.aborted) return "The client closed the request";
   const { requestId } = caller;
   log.error("A tool failed on a bug", { requestId, tool: tool.name, error });

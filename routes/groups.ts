@@ -56,6 +56,9 @@ export function createGroups(
     clientPackages: lazyGroup("clientPackages", async () => {
       return (await import("./client_packages.ts")).clientPackageRoutes();
     }),
+    oauth: lazyGroup("oauth", async () => {
+      return (await import("./oauth.ts")).oauthRoutes(services, bodyLimitsOf(config));
+    }),
     metrics: lazyGroup("metrics", async () => {
       return (await import("./health.ts")).metricRoutes(metrics);
     }),

@@ -57,6 +57,7 @@ export const PAGES: Readonly<Record<string, Loader>> = {
   "/settings/webhooks/:id": () => import("./pages/settings/webhook.tsx"),
   "/settings/nodes": () => import("./pages/settings/nodes.tsx"),
   "/settings/configuration": () => import("./pages/settings/configuration.tsx"),
+  "/oauth/authorize": () => import("./pages/authorize.tsx"),
   "/account": () => import("./pages/account.tsx"),
   "/settings/doctor": () => import("./pages/settings/doctor.tsx"),
   "/login": () => import("./pages/login.tsx"),

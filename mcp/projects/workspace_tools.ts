@@ -45,14 +45,16 @@ const updateWorkspace = tool({
   name: "update_workspace",
   description:
     "Merges another branch, by default the main one, into your workspace. Do this when " +
-    "your work conflicts. If the error lists conflicts, call again with changes: for each path the " +
-    "whole file as it should be.",
+    "your work conflicts. If the error lists hunks, call again with edits: for each hunk the lines " +
+    "in its place; or with changes: for a path the whole file.",
   does: workspaces.updateWorkspace,
   input: {
     ...workspaceShape,
     source: z.string().optional().describe("The branch to merge in; the main one if absent"),
     message: z.string().max(TEXT_BOUNDS.comment).optional(),
     ...changeShape,
+    edits: z.array(z.strictObject({ hunk: z.string(), new_text: z.string() })).max(1000).default([])
+      .describe("The lines in place of each hunk that the error names"),
     ...generationShape,
   },
   output: {
@@ -64,8 +66,8 @@ const updateWorkspace = tool({
   advice: {
     ...FIND,
     conflict:
-      "If the error lists conflicts, call again with changes: for each path the whole file " +
-      "as it should be",
+      "For conflicts, call again: with edits, for each hunk {hunk, new_text}; with changes, for each " +
+      "other path the whole file as it should be",
     forbidden: "start_work makes one of your own",
   },
   async run({ workspace: name, ...input }, project) {

@@ -113,6 +113,7 @@ const STEPS: readonly Step[] = [
     status: 201,
   },
   { endpoint: "POST /webhooks/{name}", path: ["code"], body: {}, status: 401 },
+  { endpoint: "POST /oauth/token", body: {}, status: 400 },
   { endpoint: "DELETE /v1/herald/sources/{name}", path: ["code"], status: 204 },
   {
     endpoint: "POST /v1/llm/backends",

@@ -14,6 +14,7 @@ const UNLINKED: ReadonlyMap<string, string> = new Map([
   ["/login", "the home page leads guests there"],
   ["/enter", "takes the forms of the login"],
   ["/robots.txt", "is for robots"],
+  ["/oauth/authorize", "programs lead people there"],
 ]);
 
 Deno.test({

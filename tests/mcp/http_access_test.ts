@@ -29,8 +29,12 @@ for (const [who, status] of ACCESS) {
     const response = await handler(post(who, rpc("ping")), "127.0.0.1");
     const body = await response.json();
     assert.equal(response.status, status);
-    const challenge = status === 401 ? 'Bearer realm="muster"' : null;
-    assert.equal(response.headers.get("www-authenticate"), challenge);
+    const place = "http://127.0.0.1:8081/.well-known/oauth-protected-resource/mcp";
+    const challenge = `Bearer realm="muster", resource_metadata="${place}"`;
+    assert.equal(
+      response.headers.get("www-authenticate"),
+      status === 401 ? challenge : null,
+    );
     if (status === 200) assert.deepEqual(body, result({}));
     else assert.deepEqual(shapeOf(body), errorCode(-32001, null));
   });

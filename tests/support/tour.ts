@@ -57,6 +57,7 @@ export function stopsOf(server: FilledServer): Readonly<Record<Looker, readonly 
     admin: [
       ...seen([...serverPaths(server), ...codePaths(project), ...workPaths(project)]),
       { path: "/nowhere", status: 404 },
+      { path: "/oauth/authorize", status: 400 },
       { path: `${DEMO}/wiki/Missing`, status: 404 },
     ],
     person: [...seen(personPaths(project)), { path: "/people", status: 403 }],

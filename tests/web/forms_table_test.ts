@@ -10,6 +10,7 @@ const ROOT = join(import.meta.dirname ?? ".", "../..");
  */
 const WITHOUT_OPERATION = [
   "web/pages/account.tsx",
+  "web/pages/authorize.tsx",
   "web/pages/channel.tsx",
   "web/pages/channels.tsx",
   "web/pages/conversation.tsx",

@@ -11,6 +11,7 @@ const NONE: Readonly<Record<string, string>> = {
   "/settings": "leads to its first part",
   "/settings/configuration": "no endpoint tells the configuration",
   "/account": "is a form",
+  "/oauth/authorize": "is a form",
   "/login": "is a form",
   "/enter": "takes the forms of the login",
   "/people/:name": "no endpoint tells what a person did in all projects",

@@ -44,7 +44,7 @@ export interface ListedConversation extends Correspondent {
 
 export interface ConversationsOptions {
   readonly directMessages: Pick<DirectMessages, "send">;
-  readonly accounts: Pick<AccountDirectory, "find">;
+  readonly accounts: Pick<AccountDirectory, "find" | "session">;
   readonly virtualUsers: Pick<VirtualUsers, "identityOf">;
   /** Null on an external network, whose private messages muster does not see. */
   readonly view: AccountView | null;
@@ -187,7 +187,8 @@ export class Conversations {
     if (!isNick(nick)) throw new Invalid(`"${nick}" is not a nick`);
     const own = this.#identityOf(caller);
     if (own === null) throw new NotFound("Your account has ended");
-    return { own, name: this.#options.accounts.find(nick)?.name ?? nick };
+    const { accounts } = this.#options;
+    return { own, name: (accounts.session(nick) ?? accounts.find(nick))?.name ?? nick };
   }
 
   #identityOf({ principal: { id } }: Caller): UserIdentity | null {

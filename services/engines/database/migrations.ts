@@ -351,4 +351,22 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
   ) STRICT;
   CREATE INDEX sessions_of_agent ON agent_sessions (agent_id);
   `,
+  `
+  CREATE TABLE oauth_grants (
+    id TEXT PRIMARY KEY,
+    account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    client_id TEXT NOT NULL,
+    client_name TEXT NOT NULL,
+    redirect_uri TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    resource TEXT NOT NULL,
+    challenge TEXT NOT NULL,
+    secret_hash TEXT NOT NULL,
+    is_redeemed INTEGER NOT NULL,
+    token_id TEXT,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX oauth_grants_of_account ON oauth_grants (account_id);
+  `,
 ]);

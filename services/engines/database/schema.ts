@@ -14,6 +14,7 @@ export interface Tables extends HostingTables, IrcTables, LlmTables, NodeTables 
   halts: HaltsTable;
   tokens: TokensTable;
   signing_keys: SigningKeysTable;
+  oauth_grants: OauthGrantsTable;
   web_sessions: WebSessionsTable;
   settings: SettingsTable;
   events: EventsTable;
@@ -122,6 +123,25 @@ export interface SigningKeysTable {
   /** The line of a file with it. */
   public_key: Fixed<string>;
   created_at: Fixed<number>;
+}
+
+/** What people let OAuth clients do; codes and refresh tokens themselves are never stored. */
+export interface OauthGrantsTable {
+  id: Fixed<string>;
+  account_id: Fixed<string>;
+  client_id: Fixed<string>;
+  client_name: Fixed<string>;
+  redirect_uri: Fixed<string>;
+  /** JSON. */
+  scopes: Fixed<string>;
+  resource: Fixed<string>;
+  challenge: Fixed<string>;
+  /** SHA-256 of the secret of the code, and then of the refresh token. */
+  secret_hash: string;
+  is_redeemed: number;
+  token_id: string | null;
+  created_at: Fixed<number>;
+  expires_at: number;
 }
 
 /** Sessions of admins on the web pages; the cookie's secret itself is never stored. */

@@ -113,6 +113,9 @@ export interface EventTypes extends ProjectEventTypes {
   "herald.dropped": { count: number };
   "herald.source_added": { name: string };
   "herald.source_removed": { name: string };
+  /** Somebody let an OAuth client (`client`, a URL) act for an account. */
+  "grant.allowed": { id: string; client: string; scopes: readonly string[] };
+  "grant.ended": { id: string; client: string };
   "policy.changed": { keys: readonly string[] };
   /** A webhook of all projects; `action` as for those of a project. */
   "webhook.changed": { id: string; host: string; action: string };

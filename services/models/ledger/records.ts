@@ -1,4 +1,4 @@
-import type { Principal } from "../../people/identity/mod.ts";
+import { accountNameOf, type Principal } from "../../people/identity/mod.ts";
 import type { CallTokens } from "./prices.ts";
 
 /** Who calls models. */
@@ -78,14 +78,14 @@ export function chargeOf({ tokens: { input, output }, cost, estimate }: LedgerEn
 
 /** The caller of a model, for the ledger. */
 export function spenderOf(
-  { id, kind, name, agentSession }: Principal,
+  principal: Principal,
   typeOf: (accountId: string) => string | null,
 ): Spender {
+  const { id, kind, name } = principal;
   const type = kind === "agent" && id !== null ? typeOf(id) : null;
   return {
     key: id ?? `${kind}:${name}`,
-    // All sessions of an agent have one account.
-    name: agentSession?.agent ?? name,
+    name: accountNameOf(principal),
     type: type ?? "",
     isAgent: kind === "agent",
   };

@@ -38,6 +38,8 @@ import type { IrcHost } from "./irc_host.ts";
 import { type Figures, openFigures } from "./figures.ts";
 import type { DaemonOptions } from "./options.ts";
 import { projectsFolderOf, type Stores } from "./stores.ts";
+import { Grants, OauthClients } from "../../people/grants/mod.ts";
+import { OutboundClient } from "../../kernel/outbound/mod.ts";
 import type { SigningKeys } from "../../people/signing_keys/mod.ts";
 import type { People } from "./people.ts";
 
@@ -59,6 +61,9 @@ export interface Services extends Messaging, NeedServices, Figures {
   readonly tokens: Tokens;
   /** The keys that sign commits. */
   readonly signingKeys: SigningKeys;
+  /** What people let OAuth clients do. */
+  readonly grants: Grants;
+  readonly oauthClients: OauthClients;
   readonly operatorToken: OperatorToken;
   readonly webSessions: WebSessions;
   /** The host of the web pages for browsers on this machine; null if they may use any of its names. */
@@ -150,6 +155,16 @@ export async function startServices(
     log,
     scheduler,
     signingKeys: stores.signingKeys,
+    grants: new Grants({
+      database: stores.database,
+      accounts: identity.accounts,
+      tokens: identity.tokens,
+      clock: () => scheduler.now(),
+    }),
+    oauthClients: new OauthClients({
+      client: new OutboundClient({ allowPrivate: config.webhooks.allow_private }),
+      clock: () => scheduler.now(),
+    }),
     space: stores.space,
     nodes: stores.nodes,
     nodeOperations: new NodeOperations(stores),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ServiceError } from "../../kernel/errors.ts";
-import type { AgentSessions, Principal } from "../../people/identity/mod.ts";
+import { accountNameOf, type AgentSessions, type Principal } from "../../people/identity/mod.ts";
 import { foldCase } from "../../engines/irc/mod.ts";
 import { serverOperation } from "../../people/identity/server_operation.ts";
 import {
@@ -158,6 +158,8 @@ export const getMyWork = serverOperation({
     projects.map((project) =>
       readProject(hosting, project, {
         name: principal.name,
+        key,
+        account: accountNameOf(principal),
         owner: owners.has(project.id) ? key : null,
       })
     ),
@@ -234,12 +236,16 @@ function projectsOf(
 async function readProject(
   { claims, tickets: { numbers }, workspaces, reads }: WorkServices["hosting"],
   project: Project,
-  { name, owner }: { readonly name: string; readonly owner: string | null },
+  { name, key, account, owner }: Pick<Actor, "key" | "name"> & {
+    readonly account: string;
+    readonly owner: string | null;
+  },
 ) {
-  const without = claims.list(project, name).map(({ ticket }) => ticket);
-  const given = { assignee: name, state: "open", without, limit: MAX_ASSIGNED } as const;
+  const without = claims.list(project).filter(({ holder }) => holder.key === key)
+    .map(({ ticket }) => ticket);
+  const given = { assignee: account, state: "open", without, limit: MAX_ASSIGNED } as const;
   const [free, assigned, own] = await Promise.all([
-    readable(claims.unclaimed(project, { for: name, limit: 1, status: "Open" }, reads)),
+    readable(claims.unclaimed(project, { for: account, limit: 1, status: "Open" }, reads)),
     readable(reads.read(project, (repository) => repository.tickets(given))),
     owner === null ? [] : readable(workspacesOf(workspaces, project, { key: owner, name })),
   ]);

@@ -75,6 +75,7 @@ export {
   type Visibility,
 } from "./permissions.ts";
 export {
+  accountNameOf,
   type Caller,
   callerOnIrc,
   type Credential,

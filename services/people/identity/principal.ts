@@ -43,6 +43,13 @@ export function isNameOf({ name, agentSession }: Principal, named: string): bool
     (agentSession !== undefined && folded === foldCase(agentSession.agent));
 }
 
+/** The name of a principal's account, which all sessions of an agent share. */
+export function accountNameOf(
+  { name, agentSession }: Pick<Principal, "name" | "agentSession">,
+): string {
+  return agentSession?.agent ?? name;
+}
+
 /** The internal id under which a principal speaks and gets messages; null if it has no account. */
 export function speakerId({ id, agentSession }: Principal): string | null {
   return agentSession?.id ?? id;

@@ -597,7 +597,9 @@ export class Claims {
   }
 
   async #next(project: Project, { name }: Holder): Promise<readonly string[]> {
-    const page = { for: name, status: "Open", limit: NEXT_TICKETS };
+    // Tickets are assigned to agents, and not to their sessions.
+    const me = this.#options.accounts.find(name)?.name ?? name;
+    const page = { for: me, status: "Open", limit: NEXT_TICKETS };
     return (await this.unclaimed(project, page)).tickets.map(({ uuid }) => uuid);
   }
 

@@ -15,10 +15,10 @@ export interface GivenWorkOptions {
 /**
  * The name that a request means by an assignee; empty for nobody.
  *
- * @param who whom it calls `me`
+ * @param me the name of whom it calls `me`
  */
-export function assigneeOf(assignee: string, who: { readonly name: string }): string {
-  return assignee === "me" ? who.name : assignee === "nobody" ? "" : assignee;
+export function assigneeOf(assignee: string, me: string): string {
+  return assignee === "me" ? me : assignee === "nobody" ? "" : assignee;
 }
 
 /**
@@ -45,7 +45,7 @@ export class GivenWork {
     return {
       assignee: assignee === undefined
         ? undefined
-        : this.#memberOf(project, assigneeOf(assignee, actor)),
+        : this.#memberOf(project, assigneeOf(assignee, actor.name)),
       labels: labels?.join(", "),
       blocked_by: blocked_by === undefined
         ? undefined

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Conflict, Forbidden, Invalid, TooMany } from "../../kernel/errors.ts";
 import { TICKET_ORDERS } from "../../engines/fossil/front/mod.ts";
-import type { AccountDirectory } from "../../people/identity/mod.ts";
+import { type AccountDirectory, accountNameOf } from "../../people/identity/mod.ts";
 import { writeArray } from "../../kernel/pieces.ts";
 import { actorOf, type Project } from "../projects/mod.ts";
 import {
@@ -195,7 +195,9 @@ export const listTickets = operation(
       ...(search === undefined ? {} : { search }),
       ...(status === undefined || status === "" ? {} : { status }),
       ...(name === undefined ? {} : { field: { name, value: value ?? "" } }),
-      ...(assignee === undefined ? {} : { assignee: assigneeOf(assignee, access.principal) }),
+      ...(assignee === undefined
+        ? {}
+        : { assignee: assigneeOf(assignee, accountNameOf(access.principal)) }),
       ...(blocked === undefined ? {} : { isBlocked: blocked === "true" }),
       isReversed: reverse === "true",
     };
@@ -212,7 +214,7 @@ export const listTickets = operation(
           tickets.some((ticket) =>
             [ticket, ...ticket.blocked_by].some(({ number }) => number === null)
           ),
-        surroundings: `${search ?? ""} ${assignee === "me" ? access.principal.name : ""}`,
+        surroundings: `${search ?? ""} ${assignee === "me" ? accountNameOf(access.principal) : ""}`,
       },
     );
   },
@@ -239,9 +241,9 @@ export const listUnclaimedTickets = operation({
   const { status = "Open", assignee, ...page } = asked;
   const free = {
     ...given(page),
-    ...(assignee === undefined ? {} : { assignee: assigneeOf(assignee, principal) }),
+    ...(assignee === undefined ? {} : { assignee: assigneeOf(assignee, accountNameOf(principal)) }),
     ...(status === "" ? {} : { status }),
-    for: principal.name,
+    for: accountNameOf(principal),
   };
   const { tickets, total } = await hosting.claims.unclaimed(project, free);
   return { tickets: await hosting.tickets.numbers.with(project, tickets), total };

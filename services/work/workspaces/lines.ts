@@ -42,8 +42,8 @@ export async function lineOf(
   return line;
 }
 
-/** Most conflicts that a response lists. */
-const MAX_CONFLICTS = 1000;
+/** Most conflicts that a response lists, and most hunks in all of them. */
+const [MAX_CONFLICTS, MAX_HUNKS] = [1000, 50];
 
 /** @throws Conflict if the workspace's tip is not the check-in that the caller expects */
 export function requireTip({ tip }: WorkspaceLine, expected: string | undefined): void {
@@ -80,8 +80,13 @@ export async function requireBranchTip(
 
 /** Refuses a merge with conflicts. */
 export function mergeConflict({ conflicts }: Pick<MergePreview, "conflicts">): Conflict {
+  let left = MAX_HUNKS;
   return new Conflict("The merge has conflicts", {
-    conflicts: conflicts.slice(0, MAX_CONFLICTS).map(({ path, kind }) => ({ path, kind })),
+    conflicts: conflicts.slice(0, MAX_CONFLICTS).map(({ path, kind, hunks = [] }) => {
+      const shown = hunks.slice(0, left);
+      left -= shown.length;
+      return { path, kind, ...shown.length === 0 ? {} : { hunks: shown } };
+    }),
   });
 }
 

@@ -262,8 +262,9 @@ export const updateWorkspace = operation({
   ok: { schema: committedSchema, description: "The merge" },
   refusals: [isRefused],
 }, async (services: WorkspaceServices, { name, message, changes, ...rest }, call) => {
-  const { parent, source, ...by } = rest;
-  const update = { message, changes: fileChangesOf(changes), parent, source };
+  const { parent, source, edits, ...by } = rest;
+  const decided = Object.fromEntries(edits.map(({ hunk, new_text }) => [hunk, new_text]));
+  const update = { message, changes: fileChangesOf(changes), parent, source, decided };
   const request = { ...workOf(services, call, by), ...update };
   const written = await services.hosting.workspaces.update(call.project, name, request);
   return { ...checkinView(written), message: message ?? "" };

@@ -119,6 +119,8 @@ export interface UpdateRequest extends WorkRequest, Omit<NewCommit, "message"> {
   /** The branch to merge; the main branch by default. */
   readonly source?: string | undefined;
   readonly message?: string | undefined;
+  /** Texts in place of conflicts, by the ids of their hunks. */
+  readonly decided?: Readonly<Record<string, string>>;
 }
 
 /** A written commit. */

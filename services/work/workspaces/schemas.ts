@@ -43,7 +43,22 @@ export const workspaceSchema = z.object({
   merged_as: z.string().nullable().meta({ description: "The merge" }),
 });
 
-const pathConflictSchema = z.object({ path: z.string(), kind: z.string() }).meta({
+/** Lines that both sides of a merge changed. */
+const hunkSchema = z.object({
+  id: z.string().meta({ description: "Stands for the three texts" }),
+  line: z.int().meta({ description: "Where it begins in the file that is merged into, from 1" }),
+  ancestor: z.string(),
+  ours: z.string(),
+  theirs: z.string(),
+}).meta({ id: "ConflictHunk" });
+
+const pathConflictSchema = z.object({
+  path: z.string(),
+  kind: z.string(),
+  hunks: z.array(hunkSchema).readonly().optional().meta({
+    description: "Those of a text, without long ones; at most 50 in all",
+  }),
+}).meta({
   id: "MergeConflict",
 });
 
@@ -180,6 +195,16 @@ export const updateSchema = z.object({
   message: message.optional(),
   changes: changes.default([]).meta({
     description: "Resolves the conflicts that the first attempt listed: one change for each path",
+  }),
+  edits: z.array(
+    z.object({
+      hunk: z.string().regex(/^[0-9a-f]{10}$/, { error: "must be the id of a hunk" }).meta({
+        description: "The id of a hunk that the first attempt listed",
+      }),
+      new_text: z.string(),
+    }).strict(),
+  ).max(1000).default([]).meta({
+    description: "Resolves conflicts within files: the lines in place of each hunk",
   }),
   parent,
   ...workFields,

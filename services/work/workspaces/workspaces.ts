@@ -372,7 +372,7 @@ export class Workspaces {
   update(
     project: Project,
     name: string,
-    { message, changes, parent, source, ...request }: UpdateRequest,
+    { message, changes, parent, source, decided = {}, ...request }: UpdateRequest,
   ): Promise<WrittenCommit> {
     const asked = { ...request, parent, isShort: false };
     return this.#commit(project, name, asked, async (repository, stamp, line) => {
@@ -381,6 +381,7 @@ export class Workspaces {
         ours: line.tip,
         theirs: await requireBranchTip(repository, source ?? await repository.mainBranch()),
         resolutions: changes,
+        decided,
         followParents: true,
         ...(message === undefined ? {} : { comment: message }),
       });

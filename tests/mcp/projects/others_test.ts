@@ -195,3 +195,60 @@ Deno.test("a name with half of a character is refused", async () => {
     }
   });
 });
+
+Deno.test("a conflict shows its hunks, and edits decide them without whole files", async () => {
+  await withTools(async (test) => {
+    const lines = Array.from({ length: 40 }, (_, index) => `line ${index + 1}`);
+    const text = (changed: Readonly<Record<number, string>>) =>
+      lines.map((line, index) => `${changed[index + 1] ?? line}\n`).join("");
+    await commitFiles(test, { "a.txt": text({}) });
+    const changeIn = async (workspace: string, changed: Readonly<Record<number, string>>) => {
+      await test.use("create_workspace", { workspace });
+      const changes = [
+        { path: "a.txt", content: text(changed) },
+        { path: "new.txt", content: `${workspace}\n` },
+      ];
+      await test.use("commit_files", { workspace, message: "Change", changes });
+    };
+    await changeIn("mine", { 3: "mine", 20: "mine too", 38: "kept" });
+    await changeIn("first", { 3: "theirs", 10: "theirs alone", 20: "theirs too" });
+    await test.use("merge_workspace", { workspace: "first" });
+    const error = await test.fail("update_workspace", { workspace: "mine" });
+    const hunks = error.split("\n").filter((line) => line.startsWith("{")).map((line) =>
+      JSON.parse(line)
+    );
+    assert.deepEqual(hunks.map(({ hunk: _, ...shown }) => shown), [
+      { path: "a.txt", before: "line 3\n", line: 3, ours: "mine\n", theirs: "theirs\n" },
+      { path: "a.txt", before: "line 20\n", line: 20, ours: "mine too\n", theirs: "theirs too\n" },
+      { path: "new.txt", before: "", line: 1, ours: "mine\n", theirs: "first\n" },
+    ]);
+    assert.ok(!error.includes("line 39"));
+    const [one, two, added] = hunks.map(({ hunk }) => hunk);
+    const some = await test.fail("update_workspace", {
+      workspace: "mine",
+      edits: [{ hunk: one, new_text: "both" }],
+    });
+    assert.match(some, /Conflicts: a\.txt \(content\), new\.txt/);
+    assert.ok(!some.includes(one) && some.includes(two));
+    await test.use("update_workspace", {
+      workspace: "mine",
+      edits: [
+        { hunk: one, new_text: "both" },
+        { hunk: two, new_text: "" },
+        { hunk: added, new_string: "both\n" },
+      ],
+    });
+    const read = async (path: string) =>
+      (await test.use("get_file", { path, checkin: "workspace/mine" })).data.content;
+    const whole = text({ 3: "both", 10: "theirs alone", 38: "kept" });
+    assert.equal(await read("a.txt"), whole.replace("line 20\n", ""));
+    assert.equal(await read("new.txt"), "both\n");
+    assert.match(
+      await test.fail("update_workspace", {
+        workspace: "mine",
+        edits: [{ hunk: "x", new_text: "" }],
+      }),
+      /id of a hunk|merged already/,
+    );
+  });
+});

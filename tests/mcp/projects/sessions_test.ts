@@ -180,6 +180,23 @@ Deno.test("a new session is offered what ended ones left", async () => {
   });
 });
 
+Deno.test("a ticket of the agent is offered to each of its sessions, until one holds it", async () => {
+  await withTools(async (test) => {
+    const { first, second, ticket } = await twoTerminals(test);
+    const given = { uuid: ticket, assignee: "caller-2" };
+    assert.equal((await test.use("update_ticket", given, test.operator)).data.assignee, "caller");
+    const assignedTo = async (terminal: Terminal) => (await terminal.use("get_my_work")).assigned;
+    for (const terminal of [first, second]) {
+      const [assigned] = await assignedTo(terminal);
+      assert.equal(assigned.ticket, ticket);
+      const { tickets } = await terminal.use("list_tickets", { unclaimed: true, assignee: "me" });
+      assert.equal(tickets.length, 1);
+    }
+    await second.use("claim_ticket", { uuid: ticket });
+    assert.deepEqual(await assignedTo(first), []);
+  });
+});
+
 /** The texts of an inbox. */
 async function inboxOf(terminal: Terminal): Promise<string[]> {
   const { text } = await terminal.call("read_inbox");

@@ -187,15 +187,17 @@ Deno.test("a merge with conflicts lists them and changes nothing", async () => {
     const before = await answer("GET /api/timeline", { as: other });
     const refused = await send("POST /api/workspaces/two/merge", { as: other });
     assert.equal(refused.status, 409);
-    const { conflicts } = await refused.json();
-    assert.deepEqual(conflicts, [{ path: "same.txt", kind: "both-added" }]);
+    const { conflicts: [{ hunks: [hunk], ...conflict }, ...more] } = await refused.json();
+    assert.deepEqual([conflict, more], [{ path: "same.txt", kind: "both-added" }, []]);
+    assert.deepEqual([hunk.line, hunk.ours, hunk.theirs], [1, "one\n", "two\n"]);
     assert.deepEqual(await answer("GET /api/timeline", { as: other }), before);
     const details = await answer("GET /api/workspaces/two", { as: other });
     assert.equal(details.status, "active");
     assert.equal(details.tip, tip);
 
     const undecided = await send("POST /api/workspaces/two/update", { as: other });
-    assert.deepEqual((await undecided.json()).conflicts, conflicts);
+    const turned = { ...hunk, ours: hunk.theirs, theirs: hunk.ours };
+    assert.deepEqual((await undecided.json()).conflicts, [{ ...conflict, hunks: [turned] }]);
     const updated = await answer("POST /api/workspaces/two/update", {
       as: other,
       body: { changes: [{ path: "same.txt", content: "one\ntwo\n" }] },

@@ -44,6 +44,6 @@ export function markConflict(
     const base = ancestor === null ? new Uint8Array(0) : contents.read(ancestor.hash);
     const [mine, other] = [contents.read(ours.hash), contents.read(theirs.hash)];
     if (![base, mine, other].every(isText)) return null;
-    return mergeText(base, mine, other, labels).content;
+    return mergeText(base, mine, other, { labels }).content;
   });
 }

@@ -9,6 +9,7 @@ import { Renames } from "./renames.ts";
 import { type MergeOutput, type ResultFile, TreeMerge } from "./three_way.ts";
 import { Contents, type Tree } from "./tree.ts";
 import type { Conflict, MergedFile, MergePreview, MergeSides, PickSides } from "./types.ts";
+import type { HunkTexts } from "./text.ts";
 import { TextSet } from "../text/mod.ts";
 
 /** A planned merge. */
@@ -40,7 +41,10 @@ function checkinRid(repository: Repository, hash: string): number {
 }
 
 /** Plans the merge of two lines. Needs `read`. */
-export function planMerge(repository: Repository, sides: MergeSides): MergePlan {
+export function planMerge(
+  repository: Repository,
+  sides: MergeSides & { readonly decided?: HunkTexts },
+): MergePlan {
   const { ours, theirs } = sides;
   const [left, right] = [checkinRid(repository, ours), checkinRid(repository, theirs)];
   const shop = workshopOf(repository);
@@ -49,7 +53,8 @@ export function planMerge(repository: Repository, sides: MergeSides): MergePlan 
     throw new FossilError("invalid", `"${ours}" and "${theirs}" have no common ancestor`);
   }
   const isMerged = common.includes(right);
-  const output = runMerge(shop, { ancestor: shop.ancestors.join(common), left, right });
+  const { decided } = sides;
+  const output = runMerge(shop, { ancestor: shop.ancestors.join(common), left, right }, decided);
   const ancestors = common.map((rid) => repository.store.hashOf(rid) ?? "");
   return planOf(repository, shop, { ours, theirs, ancestors, isMerged }, output);
 }
@@ -78,8 +83,12 @@ interface Rows {
   readonly right: number;
 }
 
-function runMerge({ contents }: Workshop, { ancestor, left, right }: Rows): MergeOutput {
-  return new TreeMerge(contents).run({
+function runMerge(
+  { contents }: Workshop,
+  { ancestor, left, right }: Rows,
+  decided?: HunkTexts,
+): MergeOutput {
+  return new TreeMerge(contents, decided).run({
     ancestor: ancestor.files,
     ours: contents.tree(left),
     theirs: contents.tree(right),

@@ -2,7 +2,7 @@
 import { type FileMode, foldPath } from "../artifact/mod.ts";
 import { compareUtf8 } from "../codec/mod.ts";
 import type { PathMap } from "./renames.ts";
-import { isText, MAX_MERGED_BYTES, mergeText } from "./text.ts";
+import { type ConflictHunk, type HunkTexts, isText, MAX_MERGED_BYTES, mergeText } from "./text.ts";
 import type { Contents, Tree, TreeFile } from "./tree.ts";
 import type { Conflict, ConflictKind } from "./types.ts";
 import { TextMap, TextSet } from "../text/mod.ts";
@@ -51,8 +51,12 @@ export class TreeMerge {
   readonly #files: ResultFile[] = [];
   readonly #conflicts: Conflict[] = [];
 
-  constructor(contents: Contents) {
+  readonly #decided: HunkTexts;
+
+  /** @param decided texts in place of conflicts */
+  constructor(contents: Contents, decided: HunkTexts = {}) {
     this.#contents = contents;
+    this.#decided = decided;
   }
 
   run(input: MergeInput): MergeOutput {
@@ -87,7 +91,24 @@ export class TreeMerge {
     if (ours === null || theirs === null || sameContent(ours, theirs)) {
       return this.#keep(versions, file);
     }
-    this.#conflict("both-added", versions);
+    this.#mergeAddedTexts(versions, ours, theirs);
+  }
+
+  /** Both sides added a file, with different content. */
+  #mergeAddedTexts(versions: Versions, ours: TreeFile, theirs: TreeFile): void {
+    const files = [ours, theirs];
+    const isOneMode = ours.mode === theirs.mode && ours.mode !== "link";
+    if (!isOneMode || files.some((file) => this.#contents.sizeOf(file.hash) > MAX_MERGED_BYTES)) {
+      return this.#conflict("both-added", versions);
+    }
+    const [mine, other] = files.map((file) => this.#contents.read(file.hash));
+    const isMergeable = [mine!, other!].every((text) => text.length > 0 && isText(text));
+    if (!isMergeable) return this.#conflict("both-added", versions);
+    const nothing = new Uint8Array();
+    const merged = mergeText(nothing, mine!, other!, { decided: this.#decided });
+    if (merged.conflicts > 0) return this.#conflict("both-added", versions, merged.hunks);
+    const { path, mode } = ours;
+    this.#keep(versions, { path, hash: this.#contents.keep(merged.content), mode }, true);
   }
 
   /** Both sides changed mode or content, differently. */
@@ -113,9 +134,9 @@ export class TreeMerge {
     if (!isText(base!) || !isText(mine!) || !isText(other!)) {
       return this.#conflict("binary", versions);
     }
-    const { content, conflicts } = mergeText(base!, mine!, other!);
-    if (conflicts > 0) return this.#conflict("content", versions);
-    const combined = { path, hash: this.#contents.keep(content), mode };
+    const merged = mergeText(base!, mine!, other!, { decided: this.#decided });
+    if (merged.conflicts > 0) return this.#conflict("content", versions, merged.hunks);
+    const combined = { path, hash: this.#contents.keep(merged.content), mode };
     this.#keep(versions, combined, true);
   }
 
@@ -124,7 +145,7 @@ export class TreeMerge {
     this.#files.push({ path, hash, mode, isCombined, ...pathsOf(versions) });
   }
 
-  #conflict(kind: ConflictKind, versions: Versions): void {
+  #conflict(kind: ConflictKind, versions: Versions, hunks?: readonly ConflictHunk[]): void {
     const { ancestor, ours, theirs } = versions;
     const path = (ours ?? theirs ?? ancestor)?.path ?? "";
     this.#conflicts.push({
@@ -133,6 +154,7 @@ export class TreeMerge {
       ancestor: ancestor === null || ancestor.isDisputed ? null : plain(ancestor),
       ours: ours && plain(ours),
       theirs: theirs && plain(theirs),
+      ...hunks === undefined ? {} : { hunks },
     });
   }
 

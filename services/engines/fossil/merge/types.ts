@@ -1,4 +1,5 @@
 /** Inputs and results of merges: plain data. */
+import type { ConflictHunk, HunkTexts } from "./text.ts";
 import type { FileMode } from "../artifact/mod.ts";
 import type { Author, FileChange } from "../write/mod.ts";
 
@@ -41,6 +42,8 @@ export interface Conflict {
   readonly ancestor: MergeVersion | null;
   readonly ours: MergeVersion | null;
   readonly theirs: MergeVersion | null;
+  /** The lines in conflict, of texts; absent for others. */
+  readonly hunks?: readonly ConflictHunk[];
 }
 
 /** The change of a merge to a file of the target check-in. */
@@ -97,6 +100,8 @@ export interface NewMerge extends Author, MergeSides {
    * the merge is committed with them; otherwise the remaining conflicts are the result.
    */
   readonly resolutions?: readonly FileChange[];
+  /** Texts in place of conflicts in texts. */
+  readonly decided?: HunkTexts;
 }
 
 /** Changes of one check-in, or of a range, to apply to another. */
