@@ -56,7 +56,7 @@ async function hook(client: string, options: HookOptions): Promise<void> {
     ? new WaitingMark(home, event.session)
     : null;
   if (options.wait === true) {
-    if (mark === null || !endsTurn(client, event) || await endsWithTurn()) return;
+    if (mark === null || !endsTurn(client, event) || endsWithTurn()) return;
     const news = await waitForNews(place, mark);
     if (news !== null) throw new CommandFailed(news, WAKES);
     return;

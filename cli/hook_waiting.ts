@@ -77,17 +77,11 @@ function removeIfOld(path: string): void {
 }
 
 /**
- * Whether the client ends when its turn does: `claude -p` with a text as its prompt. It waits half a
- * minute for hooks in the background first, though nobody is there whom they could wake.
+ * Whether the client ends when its turn does, as `claude -p` says of itself. It waits half a minute for
+ * hooks in the background first, though nobody is there whom they could wake.
  */
-export async function endsWithTurn(): Promise<boolean> {
-  if (Deno.env.get("CLAUDE_CODE_ENTRYPOINT") !== "sdk-cli") return false;
-  try {
-    const words = await Deno.readTextFile(`/proc/${Deno.ppid}/cmdline`);
-    return !/--input-format[=\0]stream-json/.test(words);
-  } catch {
-    return true;
-  }
+export function endsWithTurn(): boolean {
+  return Deno.env.get("CLAUDE_CODE_ENTRYPOINT") === "sdk-cli";
 }
 
 /**

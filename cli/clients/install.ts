@@ -307,7 +307,8 @@ function hookEdit({ client, clientName, scope, surroundings, url, agent }: Insta
   const addWaiting = waiting === undefined ? (text: string) => text : addHooks({
     ...waiting,
     events: [waiting.event],
-    command: shellLine([...start, "--wait", ...place]),
+    // The client is then the hook's parent, and not a shell that outlives it.
+    command: `exec ${shellLine([...start, "--wait", ...place])}`,
     mark: waitingMarkOf(clientName),
   });
   return {

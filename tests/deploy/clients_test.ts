@@ -134,7 +134,7 @@ Deno.test("the packages register the hooks that mcp install registers", () => {
     const command = { type: "command", command: `muster hook ${client}`, timeout };
     const waits = {
       type: "command",
-      command: `muster hook ${client} --wait`,
+      command: `exec muster hook ${client} --wait`,
       timeout: waiting?.timeout,
       ...waiting?.also,
     };

@@ -59,7 +59,7 @@ async function writesEntryAndHooks(program: Program): Promise<void> {
   const waits = {
     hooks: [{
       type: "command",
-      command: command.replace("hook claude", "hook claude --wait"),
+      command: `exec ${command.replace("hook claude", "hook claude --wait")}`,
       timeout: 28_860,
       async: true,
       asyncRewake: true,
