@@ -81,7 +81,7 @@ async function main(): Promise<void> {
       const built = await build({ document, folder: await Deno.makeTempDir({ dir: work }) });
       const path = join(packages, built.slice(built.lastIndexOf("/") + 1));
       await Deno.copyFile(built, path);
-      console.error(path);
+      Deno.stderr.writeSync(new TextEncoder().encode(`${path}\n`));
     }
   } finally {
     await Deno.remove(work, { recursive: true });

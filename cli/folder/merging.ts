@@ -89,7 +89,9 @@ export function mergeFile(
 ): Merged | null {
   if (!Object.values(contents).every(isText)) return null;
   const labels = { ours: OURS, ancestor: "before", theirs };
-  const { content, conflicts } = mergeText(contents.base, contents.local, contents.remote, labels);
+  const { content, conflicts } = mergeText(contents.base, contents.local, contents.remote, {
+    labels,
+  });
   const mode = base !== undefined && kindOf(base.mode) === kindOf(local.mode) ? remote : local;
   return { content, conflicts, isExecutable: kindOf(mode.mode) === MODE.executable };
 }

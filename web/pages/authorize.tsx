@@ -42,12 +42,13 @@ async function show(visit: Visit): Promise<View> {
       <p>
         <strong>{host}</strong> says that this program is its own: {client.name}. It will be sent to
         {" "}
-        <strong class="mono">{placeOf(redirectUri)}</strong>. Allow it only if you have just asked it
-        to connect.
+        <strong class="mono">{placeOf(redirectUri)}</strong>. Allow it only if you have just asked
+        it to connect.
       </p>
       <p class="soft">
-        You are {visit.principal.name}. The program gets a token of yours, which you see and revoke
-        on <a href="/account">your account</a>.
+        You are{" "}
+        {visit.principal.name}. The program gets a token of yours, which you see and revoke on{" "}
+        <a href="/account">your account</a>.
       </p>
       <Form visit={visit} action="allow">
         {visit.isAdmin && (
