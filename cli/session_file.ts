@@ -8,8 +8,11 @@ import { join } from "node:path";
 /** Most files that are read, the newest first. */
 const MAX_FILES = 64;
 
-/** Most processes between a hook and its client. */
-const MAX_ANCESTORS = 16;
+/** Most processes from a hook to its client: shells stand between them. */
+const MAX_ANCESTORS = 4;
+
+/** Reads files in `/proc`: Deno itself may not. */
+const CAT = "/usr/bin/cat";
 
 /** Old files of processes that were killed are removed after this time, in milliseconds. */
 const MAX_AGE = 7 * 24 * 60 * 60_000;
@@ -72,16 +75,18 @@ export async function findSession(): Promise<string | null> {
   const states = folder === null ? [] : await readStates(folder);
   if (states.length === 0) return null;
   for (
-    let pid: number | null = Deno.ppid, steps = 0;
-    pid !== null && steps < MAX_ANCESTORS;
+    let pid: number | undefined = Deno.ppid, steps = 0;
+    pid !== undefined && steps < MAX_ANCESTORS;
     steps++
   ) {
     const own = states.find(({ client }) => client === pid);
     if (own !== undefined) return own.session;
-    pid = await parentOf(pid);
+    pid = (await parentsOf([pid]))?.get(pid);
   }
   const here = states.filter((state) => state.folder === Deno.cwd());
-  return here.length === 1 ? here[0]?.session ?? null : null;
+  const running = await parentsOf(here.map(({ pid }) => pid));
+  const left = here.filter(({ pid }) => running?.has(pid) !== false);
+  return left.length === 1 ? left[0]?.session ?? null : null;
 }
 
 /** Null without a home folder. */
@@ -92,7 +97,7 @@ function stateFolder(): string | null {
   return state === undefined ? null : join(state, "muster", "sessions");
 }
 
-/** The sessions of processes that run. */
+/** The newest first; those of processes that were killed, too. */
 async function readStates(folder: string): Promise<readonly SessionState[]> {
   const pids: number[] = [];
   try {
@@ -104,8 +109,7 @@ async function readStates(folder: string): Promise<readonly SessionState[]> {
     return [];
   }
   const read = pids.slice(-MAX_FILES).map((pid) => readState(join(folder, `${pid}.json`)));
-  const states = (await Promise.all(read)).filter((state) => state !== null);
-  return states.filter(({ pid }) => isRunning(pid))
+  return (await Promise.all(read)).filter((state) => state !== null)
     .sort((one, other) => one.started < other.started ? 1 : -1);
 }
 
@@ -121,24 +125,25 @@ async function readState(path: string): Promise<SessionState | null> {
   }
 }
 
-/** Whether a process runs; where the system does not tell, it counts as one that does. */
-function isRunning(pid: number): boolean {
-  if (Deno.build.os !== "linux") return true;
+/**
+ * The parents of processes that run, by their numbers.
+ *
+ * @returns null if the system does not tell
+ */
+async function parentsOf(pids: readonly number[]): Promise<ReadonlyMap<number, number> | null> {
+  if (Deno.build.os !== "linux" || pids.length === 0) return null;
   try {
-    return Deno.statSync(`/proc/${pid}`).isDirectory;
-  } catch {
-    return false;
-  }
-}
-
-/** The parent of a process; null if the system does not tell. */
-async function parentOf(pid: number): Promise<number | null> {
-  if (Deno.build.os !== "linux" || pid <= 1) return null;
-  try {
-    const stat = await Deno.readTextFile(`/proc/${pid}/stat`);
-    // The name of the program, in parentheses, may have spaces.
-    const parent = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
-    return parent > 1 ? parent : null;
+    const command = new Deno.Command(CAT, {
+      args: pids.map((pid) => `/proc/${pid}/stat`),
+      clearEnv: true,
+      stdin: "null",
+      stdout: "piped",
+      stderr: "null",
+    });
+    const text = new TextDecoder().decode((await command.output()).stdout);
+    // The name of a program, in parentheses, may contain both them and spaces (proc(5)). Z has ended.
+    const lines = text.matchAll(/^(\d+) \(.*\) [^Z] (\d+) /gm);
+    return new Map(Array.from(lines, ([, pid, parent]) => [Number(pid), Number(parent)]));
   } catch {
     return null;
   }
