@@ -18,6 +18,13 @@ const PAUSE = 2000;
 /** How often to look whether the wait is over, in milliseconds. */
 const LOOK = 1000;
 
+/**
+ * How often a session is woken in an hour: two agents that answer each other would wake each other
+ * without end.
+ */
+const MOST_WAKES = 20;
+const HOUR = 60 * 60 * 1000;
+
 /** How old a mark may get that its hook has left behind, in milliseconds, and how many are read. */
 const OLD = 24 * 60 * 60 * 1000;
 const MOST_MARKS = 256;
@@ -57,6 +64,38 @@ export class WaitingMark {
     Deno.writeTextFileSync(this.#path, name, { mode: 0o600 });
   }
 
+  /** How long the session must not be woken again, in milliseconds. */
+  untilWake(): number {
+    const wakes = this.#recentWakes();
+    const bar = wakes[wakes.length - MOST_WAKES];
+    return bar === undefined ? 0 : bar + HOUR - Date.now();
+  }
+
+  /** Counts a wake. */
+  noteWake(): void {
+    try {
+      const wakes = [...this.#recentWakes(), Date.now()].slice(-MOST_WAKES);
+      Deno.writeTextFileSync(this.#wakesPath, JSON.stringify(wakes), { mode: 0o600 });
+    } catch {
+      // The news have been claimed: to wake once too often is better than to lose them.
+    }
+  }
+
+  /** When the session was woken within the last hour, in milliseconds since 1970. */
+  #recentWakes(): readonly number[] {
+    try {
+      const wakes: unknown = JSON.parse(Deno.readTextFileSync(this.#wakesPath));
+      const now = Date.now();
+      return Array.isArray(wakes) ? wakes.filter((at) => at > now - HOUR && at <= now) : [];
+    } catch {
+      return [];
+    }
+  }
+
+  get #wakesPath(): string {
+    return `${this.#path}.wakes`;
+  }
+
   /** Whether this hook is the one that waits. */
   isOf(name: string): boolean {
     try {
@@ -86,7 +125,8 @@ export function endsWithTurn(): boolean {
 
 /**
  * Waits for news of an idle agent: until there are some, another hook waits for the session or the
- * session works again, the client ends, eight hours have passed, or the server refuses the agent.
+ * session works again, the client ends, eight hours have passed, or the server refuses the agent. A
+ * session that has been woken often waits before it asks.
  *
  * @returns the news for the model; null if the agent should not be woken
  */
@@ -100,9 +140,12 @@ export async function waitForNews(place: InboxPlace, mark: WaitingMark): Promise
   const end = setTimeout(() => over.abort(), LONGEST);
   try {
     const { signal } = over;
+    await pause(mark.untilWake(), signal);
     while (!signal.aborted) {
       const news = await nextNews(place, signal, isOver);
-      if (news !== "none yet") return news;
+      if (news === "none yet") continue;
+      if (news !== null) mark.noteWake();
+      return news;
     }
     return null;
   } finally {
@@ -121,12 +164,12 @@ async function nextNews(
   const asked = { timeout: WAIT_SECONDS * 1000 + GRACE, signal };
   const unread = await readUnread(place, WAIT_SECONDS, asked);
   if (unread === "refused") return null;
-  if (unread === "away") return await pause(signal);
+  if (unread === "away") return await awhile(signal);
   if (unread.value.length === 0) return "none yet";
   const brief = { timeout: BRIEF, signal };
   const halted = await isHalted(place, brief);
   if (halted === "refused" || isOver()) return null;
-  if (halted === "away") return await pause(signal);
+  if (halted === "away") return await awhile(signal);
   if (halted.value) return null;
   const shown = fitting(unread.value);
   const own = await claim(place, shown, brief);
@@ -137,16 +180,22 @@ async function nextNews(
   return textOf(place.nick, news, shown.length < unread.value.length);
 }
 
-function pause(signal: AbortSignal): Promise<"none yet"> {
+async function awhile(signal: AbortSignal): Promise<"none yet"> {
+  await pause(PAUSE, signal);
+  return "none yet";
+}
+
+/** Waits some milliseconds, or until a signal. */
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const over = () => {
       clearTimeout(timer);
-      resolve("none yet");
+      resolve();
     };
     const timer = setTimeout(() => {
       signal.removeEventListener("abort", over);
-      resolve("none yet");
-    }, PAUSE);
+      resolve();
+    }, milliseconds);
     signal.addEventListener("abort", over, { once: true });
   });
 }

@@ -127,6 +127,29 @@ async function isOne(scene: Scene): Promise<void> {
   assert.deepEqual(await second.ended, { code: 0, stderr: "code 0\n" });
 }
 
+async function wakesSeldom(scene: Scene): Promise<void> {
+  const { program, nick, token } = scene;
+  const folder = join(homeOf(program), ".local/state/muster/hooks");
+  await Deno.mkdir(folder, { recursive: true });
+  const [now, hourAgo] = [Date.now(), Date.now() - 61 * 60_000];
+  const wereAt = (wakes: readonly number[]) =>
+    Deno.writeTextFile(join(folder, `${nick}.wakes`), JSON.stringify(wakes));
+  await wereAt([hourAgo, ...Array.from({ length: 19 }, () => now)]);
+  await write(scene, "the twentieth");
+  assert.match((await new Client(scene, nick).ended).stderr, /the twentieth/);
+
+  await write(scene, "for the next prompt");
+  const client = new Client(scene, nick);
+  await markOf(program, nick);
+  const event = { session_id: nick, hook_event_name: "UserPromptSubmit" };
+  const { stdout } = await runAtHome(program, ["hook", "claude", "--timeout", "10000"], {
+    environment: { MUSTER_AGENT: nick, MUSTER_TOKEN: token },
+    stdin: JSON.stringify(event),
+  });
+  assert.match(stdout, /for the next prompt/);
+  assert.deepEqual(await client.ended, { code: 0, stderr: "code 0\n" });
+}
+
 async function endsWithItsClient(scene: Scene): Promise<void> {
   const client = new Client(scene, scene.nick);
   await markOf(scene.program, scene.nick);
@@ -155,6 +178,7 @@ async function endsWithTheAgent(scene: Scene): Promise<void> {
 const STEPS = [
   ["news wake the client once, also what came before", wakesOnce],
   ["one hook waits for a session, and none while it works", isOne],
+  ["it wakes a session twenty times an hour at most", wakesSeldom],
   ["it ends with its client, and reads nothing for nobody", endsWithItsClient],
   ["it ends when the agent is halted or its token is revoked", endsWithTheAgent],
 ] as const;
