@@ -104,7 +104,13 @@ export const PROGRAMS: Readonly<Record<string, AgentProgram>> = {
       }),
     start: (prompt, { programs, model }) => ({
       words: [npm(programs, "gemini"), "--skip-trust", "-p", prompt],
-      environment: { GEMINI_API_KEY: "none", GOOGLE_GEMINI_BASE_URL: model },
+      environment: {
+        GEMINI_API_KEY: "none",
+        GOOGLE_GEMINI_BASE_URL: model,
+        // Without a model of its own it asks one which model to take, five times for more than a minute
+        // if the answer is no JSON.
+        GEMINI_MODEL: "gemini-2.5-pro",
+      },
     }),
   },
   opencode: {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { print, printError } from "../../cli/output.ts";
 import { call, registerAgent } from "../support/api.ts";
 import { McpAgent } from "../support/mcp_agent.ts";
-import { cleanEnvironment, type Program, runMuster, startProgram } from "../support/program.ts";
+import { type Program, runMuster, startProgram, treeEnvironment } from "../support/program.ts";
 import { type AgentProgram, PROGRAMS, type Stage } from "./clients.ts";
 import { type Model, type Script, startModel } from "./model.ts";
 import { prepare, SHIFT, type Step, type World } from "./shift.ts";
@@ -121,7 +121,7 @@ async function run(
     args: ["--kill-after=5", `${RUN_LIMIT / 1000}`, program, ...args],
     cwd: stage.folder,
     clearEnv: true,
-    env: cleanEnvironment({ ...homeOf(stage.home), NO_COLOR: "1", CI: "1", ...environment }),
+    env: treeEnvironment({ ...homeOf(stage.home), NO_COLOR: "1", CI: "1", ...environment }),
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

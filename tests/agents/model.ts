@@ -68,6 +68,11 @@ function listed(tools: readonly string[], call: Extract<Reply, { tool: string }>
     const names = [call.tool, "use_tool"].map((tool) => `mcp__muster__${tool}`);
     return { tool: "ToolSearch", input: { query: `select:${names.join(",")}` } };
   }
+  if (tools.includes("tool_call")) {
+    // Qwen Code lists no tool of a server, and calls each through its own.
+    const through = { name: call.tool, arguments: call.input };
+    return { tool: "tool_call", input: { name: "mcp__muster__use_tool", arguments: through } };
+  }
   return call;
 }
 
