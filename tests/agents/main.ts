@@ -2,6 +2,8 @@
  * Lets agent programs play a whole shift with a scripted model, and prints what each does.
  *
  *   deno task agents [PROGRAM …]
+ *
+ * `MUSTER_EXECUTABLE` names an executable of muster: its hooks start faster than those of the tree.
  */
 import { join } from "node:path";
 import { print, printError } from "../../cli/output.ts";
