@@ -6,6 +6,7 @@ import { call, registerAgent } from "../support/api.ts";
 import { peer, sdkTools } from "../support/peers.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
+import { asked } from "../support/until.ts";
 
 const SLUG = "website";
 
@@ -55,8 +56,11 @@ async function play(program: Program, run: RunExample): Promise<void> {
   assert.deepEqual((await following.output()).split("\n"), ["bridge: hello", "bridge: stop"]);
 
   const asking = run("ask", "May I?");
-  const [question] = await openQuestions(program);
-  await call(program, "POST", `/v1/questions/${question}/answer`, { answer: "yes" });
+  const [question] = await asked(
+    async () => await (await call(program, "GET", "/v1/questions")).json(),
+    (questions) => questions.length > 0,
+  );
+  await call(program, "POST", `/v1/questions/${question.id}/answer`, { answer: "yes" });
   assert.equal(await asking.output(), "yes");
 }
 
@@ -65,14 +69,6 @@ async function member(program: Program, nick: string): Promise<void> {
   const answer = await call(program, "PUT", `/v1/projects/${SLUG}/members/${nick}`, role);
   assert.ok(answer.ok);
   await answer.body?.cancel();
-}
-
-/** The ids of the open questions, once there is one. */
-async function openQuestions(program: Program): Promise<readonly number[]> {
-  for (;;) {
-    const questions = await (await call(program, "GET", "/v1/questions")).json();
-    if (questions.length > 0) return questions.map(({ id }: { id: number }) => id);
-  }
 }
 
 /** Starts a program with an agent, and writes the API's document. */

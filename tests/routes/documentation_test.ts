@@ -161,6 +161,7 @@ Deno.test("the document says which JSON bodies may be missing", async () => {
       "POST /api/reviews/{id}/request-changes",
       "POST /api/tickets/{uuid}/claim",
       "POST /api/tickets/{uuid}/release",
+      "POST /api/tickets/{uuid}/start",
       "POST /api/workspaces/{name}/merge",
       "POST /api/workspaces/{name}/restore",
       "POST /api/workspaces/{name}/takeover",

@@ -311,7 +311,10 @@ Deno.test("a conflict with the target branch is 409 with paths and kinds, and me
     await answer("POST /api/reviews/1/merge", { as: caller });
     const response = await send("POST /api/reviews/2/merge", { as: caller });
     assert.equal(response.status, 409);
-    assert.deepEqual((await response.json()).conflicts, [{ path: "a.txt", kind: "both-added" }]);
+    const [{ path, kind, hunks }, ...others] = (await response.json()).conflicts;
+    assert.deepEqual([path, kind, others], ["a.txt", "both-added", []]);
+    const [{ ours, theirs }] = hunks;
+    assert.deepEqual([ours, theirs], ["1\n", "2\n"]);
     assert.equal((await answer("GET /api/reviews/2")).status, "approved");
     assert.equal((await answer("GET /api/workspaces/two")).status, "active");
   });

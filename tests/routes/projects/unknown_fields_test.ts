@@ -27,7 +27,7 @@ Deno.test("a misspelled field of a body is refused, with the field that was prob
         { branch: "b" },
         refused(
           "branch",
-          '; it takes "source", "message", "changes", "parent", "agent_id", and "generation"',
+          '; it takes "source", "message", "changes", "edits", "parent", "agent_id", and "generation"',
         ),
       ],
       [
