@@ -12,6 +12,9 @@ export const NAMING_PARAMETERS: ReadonlyMap<unknown, string> = new Map([
   ["tools/call", "name"],
   ["prompts/get", "name"],
   ["resources/read", "uri"],
+  ["tasks/get", "taskId"],
+  ["tasks/update", "taskId"],
+  ["tasks/cancel", "taskId"],
 ]);
 
 /** A cursor of `resources/list`: how many projects come before. */

@@ -274,8 +274,9 @@ export class Results {
     const context = contextOf(session);
     const { principal } = context.caller;
     const key = taskKeyOf(id, principal, Date.now());
-    const task = this.#tools.find(key.tool, principal)?.task;
-    if (task === undefined) throw new NotFound("There is no such task");
+    const { task, head } = this.#tools.find(key.tool, principal) ?? {};
+    const lacksProject = head !== undefined && "needs" in head && key.slug === null;
+    if (task === undefined || lacksProject) throw new NotFound("There is no such task");
     return { key, task, call: new ToolCall(this.#services, context, key.slug) };
   }
 }

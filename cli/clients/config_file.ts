@@ -1,11 +1,14 @@
 /** Changes of other programs' configuration files: shown first, then written safely. */
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { unifiedDiff } from "../../services/engines/fossil/mod.ts";
 import { CommandFailed } from "../output.ts";
 import { Unreadable } from "./config_text.ts";
 
 /** The largest configuration file, in bytes. */
 const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Most links that are followed, one after the other. */
+const MAX_LINKS = 40;
 
 /** Lines around each change that is shown. */
 const CONTEXT = 3;
@@ -124,12 +127,19 @@ async function readConfiguration(path: string): Promise<string | null> {
   }
 }
 
+/** Where a path leads, also by links to a file that does not exist yet. */
 async function realPath(path: string): Promise<string> {
-  try {
-    return await Deno.realPath(path);
-  } catch {
-    return path;
+  let target = path;
+  for (let links = 0; links < MAX_LINKS; links++) {
+    try {
+      return await Deno.realPath(target);
+    } catch {
+      const link = await Deno.readLink(target).catch(() => null);
+      if (link === null) return target;
+      target = resolve(dirname(target), link);
+    }
   }
+  return target;
 }
 
 function reasonOf(error: unknown): string {

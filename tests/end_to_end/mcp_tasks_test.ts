@@ -65,6 +65,12 @@ async function refusals(client: Client, taskId: string): Promise<unknown[]> {
   return codes;
 }
 
+/** The id of a task that somebody has changed. */
+function withPart(id: string, part: object): string {
+  const key: unknown = JSON.parse(atob(id.slice(id.indexOf(".") + 1)));
+  return `x.${btoa(JSON.stringify(Object.assign({}, key, part)))}`.replaceAll("=", "");
+}
+
 async function tokenFor(program: Program, owner: string): Promise<string> {
   const request = { owner, name: "other", scopes: ["read", "write"] };
   return (await (await call(program, "POST", "/v1/tokens", request)).json()).token;
@@ -114,7 +120,21 @@ Deno.test("a task outlasts the server, and is seen by its caller alone", async (
     const other = clientOf(program, await tokenFor(program, "other"));
     assert.deepEqual(await refusals(other, asked), [-32602, -32602, -32602]);
     assert.deepEqual(await refusals(clientOf(program, token, {}), asked), [-32021, -32021, -32021]);
-    for (const id of ["", "ask_human.e30", "ask_human.%%", `land_review.${"x".repeat(5000)}`]) {
+    const madeUp = [
+      { at: Number.MAX_SAFE_INTEGER },
+      { at: Number.MIN_SAFE_INTEGER },
+      { tool: "land_review" },
+      { tool: "get_status" },
+    ];
+    for (
+      const id of [
+        "",
+        "ask_human.e30",
+        "ask_human.%%",
+        `land_review.${"x".repeat(5000)}`,
+        ...madeUp.map((part) => withPart(asked, part)),
+      ]
+    ) {
       assert.deepEqual(await refusals(client, id), [-32602, -32602, -32602], id);
     }
     assert.equal((await see(client, asked))["status"], "working");

@@ -111,6 +111,37 @@ Deno.test("a call waits for a server that may just start again, whatever missed 
   assert.equal(waiting.get("x"), true);
 });
 
+Deno.test("the headers of the stateless revision name what a message names", async () => {
+  const named = [
+    ["tools/call", { name: "get_status" }, "get_status"],
+    ["prompts/get", { name: "shift" }, "shift"],
+    ["resources/read", { uri: "muster://demo" }, "muster://demo"],
+    ["tasks/get", { taskId: "t" }, "t"],
+    ["tasks/update", { taskId: "t", inputResponses: {} }, "t"],
+    ["tasks/cancel", { taskId: "t" }, "t"],
+    ["tools/list", {}, null],
+  ] as const;
+  const _meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
+  const messages = named.map(([method, params], id) => ({
+    jsonrpc: "2.0",
+    id,
+    method,
+    params: { ...params, _meta },
+  }));
+  const lines = messages.map((message) => new TextEncoder().encode(`${JSON.stringify(message)}\n`));
+  const names = new Map<string, string | null>();
+  await serveStdio({
+    ...FORGETFUL,
+    input: ReadableStream.from(lines),
+    write: () => Promise.resolve(),
+    deliver: ({ headers, body }) => {
+      names.set(headers.get("Mcp-Method") ?? "", headers.get("Mcp-Name"));
+      return Promise.resolve(answer(body, "2026-07-28", "one"));
+    },
+  });
+  assert.deepEqual(names, new Map(named.map(([method, , name]) => [method, name])));
+});
+
 Deno.test("cancelled calls make room for the next ones, however many wait", async () => {
   const calls = Array.from({ length: 80 }, (_, index) => `wait-${index}`);
   const cancel = (requestId: string) => ({

@@ -88,6 +88,7 @@ def _follow(
         except httpx.TransportError:
             pass
         except MusterError as error:
-            if error.status < 500:
+            # Too many streams, or too many requests: later there is a place.
+            if error.status < 500 and error.status != 429:
                 raise
         time.sleep(next(pauses, 30))

@@ -31,7 +31,8 @@ export async function* follow<Data>(
       const response = await open(headers);
       if (!response.ok || response.body === null) {
         const error = refusal(response, await bodyOf(response));
-        if (response.status < 500) throw error;
+        // Too many streams, or too many requests: later there is a place.
+        if (response.status < 500 && response.status !== 429) throw error;
         continue;
       }
       const events = response.body.pipeThrough(new TextDecoderStream())

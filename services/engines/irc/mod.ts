@@ -91,5 +91,6 @@ export {
   foldCase,
   isChannelName,
   isNick,
+  NICK_LENGTH,
   NICK_PATTERN,
 } from "./protocol/names.ts";

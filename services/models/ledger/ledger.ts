@@ -19,6 +19,7 @@ import type { PricedModel, Prices } from "./prices.ts";
 import {
   type Amount,
   chargeOf,
+  dayOf,
   type FinishedCall,
   type LedgerEntry,
   NOTHING,
@@ -29,11 +30,17 @@ import {
 } from "./records.ts";
 import { countedFor, countedOf, type Spending } from "./spending.ts";
 
-/** Distinct models of one day with sums of their own: a request may name any. */
+/** Distinct models of one day and kind with sums of their own: a request may name any. */
 const MAX_MODELS = 500;
+
+/** Calls of today and reports of two days are recorded; the rest are of the day before. */
+const MAX_MODEL_KINDS = 4;
 
 /** Longest name of a model in the ledger. */
 const MAX_MODEL_LENGTH = 128;
+
+/** Reported calls of one transaction. */
+const REPORTS_AT_ONCE = 64;
 
 /** How far back a reported call may have ended, in milliseconds. */
 const MAX_REPORT_AGE = 86_400_000;
@@ -77,7 +84,8 @@ export class Ledger {
   readonly #listeners = new Set<(entry: LedgerEntry) => void>();
   readonly #writes: DeferredWriter;
   readonly #unwritten: Change[] = [];
-  #models: { day: string; readonly names: Set<string> } = { day: "", names: new Set() };
+  /** Those that were named, by their day and kind; the last one used is at the end. */
+  readonly #models = new Map<string, Set<string>>();
   #lost = 0;
 
   constructor(options: LedgerOptions) {
@@ -166,16 +174,15 @@ export class Ledger {
     if (calls.length === 0) return;
     const work = await this.workOf(caller, ticket);
     const spender = spenderOf(caller.principal, this.#options.typeOf);
-    const entries = new Map(calls.map((call) => {
-      const entry = this.#reported(call, spender, work);
-      return [entry.report, entry];
-    }));
-    try {
-      await this.#commitReports(caller, await this.#unknown([...entries.values()]));
-    } catch (error) {
-      // The same export was sent twice at once.
-      if (!(error instanceof Duplicate)) throw error;
-      await this.#commitReports(caller, await this.#unknown([...entries.values()]));
+    // Others have their turn in between.
+    for (let at = 0; at < calls.length; at += REPORTS_AT_ONCE) {
+      const entries = new Map(
+        calls.slice(at, at + REPORTS_AT_ONCE).map((call) => {
+          const entry = this.#reported(call, spender, work);
+          return [entry.report, entry];
+        }),
+      );
+      await this.#commitUnknown(caller, [...entries.values()]);
     }
   }
 
@@ -204,6 +211,17 @@ export class Ledger {
       .where("report", "in", reports).execute();
     const known = new Set(rows.map(({ report }) => report));
     return entries.filter(({ report }) => !known.has(report));
+  }
+
+  async #commitUnknown(caller: Caller, entries: readonly LedgerEntry[]): Promise<void> {
+    const unknown = await this.#unknown(entries);
+    try {
+      await this.#commitReports(caller, unknown);
+    } catch (error) {
+      if (!(error instanceof Duplicate)) throw error;
+      // The same was sent twice at once, so that fewer are unknown now.
+      await this.#commitUnknown(caller, unknown);
+    }
   }
 
   async #commitReports(caller: Caller, entries: readonly LedgerEntry[]): Promise<void> {
@@ -318,9 +336,15 @@ export class Ledger {
   /** The model's name, or that of all others if too many were named on that day. */
   #known(time: number, backend: string, model: string | null): string | null {
     if (model === null) return null;
-    const day = new Date(time).toISOString().slice(0, 10);
-    if (this.#models.day !== day) this.#models = { day, names: new Set() };
-    const { names } = this.#models;
+    // What clients report must not use up the names of the gateway's calls.
+    const kind = `${dayOf(time)} ${backend.startsWith(REPORTED)}`;
+    const names = this.#models.get(kind) ?? new Set<string>();
+    this.#models.delete(kind);
+    this.#models.set(kind, names);
+    for (const [oldest] of this.#models) {
+      if (this.#models.size <= MAX_MODEL_KINDS) break;
+      this.#models.delete(oldest);
+    }
     const key = `${backend} ${model}`;
     if (!names.has(key) && names.size >= MAX_MODELS) return "(others)";
     names.add(key);

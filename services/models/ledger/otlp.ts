@@ -9,7 +9,7 @@ import type { CallTokens } from "./prices.ts";
 /** Most records of one export that are read; exporters send 512 at once. */
 const MAX_RECORDS = 10_000;
 
-/** Most calls of one export: all of them are one transaction. */
+/** Most calls of one export. */
 const MAX_CALLS = 512;
 
 /** Most attributes of a record that are read. */

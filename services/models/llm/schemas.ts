@@ -4,6 +4,9 @@ import { definitionProblem, keyVariableProblem } from "./catalog.ts";
 /** Most messages of a request, or parts of its input. */
 const MAX_PARTS = 100_000;
 
+/** An input that is one text: the body bounds it, as it bounds the texts of messages. */
+const text = z.string().max(67_108_864);
+
 const model = z.string().min(1).max(2048).describe(
   'The model, or "backend/model"; it also decides which backend answers',
 );
@@ -30,7 +33,7 @@ export const countRequestSchema = z.looseObject({ model, messages });
 /** A request of OpenAI's Responses API. Other fields are passed on unread. */
 export const responsesRequestSchema = z.looseObject({
   model,
-  input: z.union([z.string(), z.array(z.unknown()).max(MAX_PARTS)], {
+  input: z.union([text, z.array(z.unknown()).max(MAX_PARTS)], {
     error: "must be a text, or a list",
   }).optional(),
   stream,
@@ -39,7 +42,7 @@ export const responsesRequestSchema = z.looseObject({
 /** A request of OpenAI's Embeddings API. Other fields are passed on unread. */
 export const embeddingsRequestSchema = z.looseObject({
   model,
-  input: z.union([z.string(), z.array(z.unknown()).min(1).max(MAX_PARTS)], {
+  input: z.union([text, z.array(z.unknown()).min(1).max(MAX_PARTS)], {
     error: "must be a text, or a list of them",
   }),
   stream: z.never({ error: "is not taken: embeddings come as a whole" })

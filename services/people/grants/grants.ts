@@ -91,12 +91,7 @@ export class Grants {
     const { database, clock } = this.#options;
     const now = clock();
     const { accountId, scopes } = request;
-    await database.commit({
-      statements: [
-        statement(database.tables.deleteFrom("oauth_grants").where("expires_at", "<=", now)),
-      ],
-      events: [],
-    });
+    await this.#endDead(accountId, caller);
     const { count } = await database.tables.selectFrom("oauth_grants")
       .select((row) => row.fn.countAll<number>().as("count"))
       .where("account_id", "=", accountId).executeTakeFirstOrThrow();
@@ -283,6 +278,21 @@ export class Grants {
     if (owner === null) return { ...from, principal: GUEST };
     const { kind, id, name } = owner;
     return { ...from, principal: { ...GUEST, kind, id, name } };
+  }
+
+  /** Ends those grants of an account that have run out, or whose token its owner has revoked. */
+  async #endDead(accountId: string, from: Place): Promise<void> {
+    const { database, clock } = this.#options;
+    const dead = await database.tables.selectFrom("oauth_grants")
+      .leftJoin("tokens", "tokens.id", "oauth_grants.token_id").selectAll("oauth_grants")
+      .where("account_id", "=", accountId)
+      .where((is) =>
+        is.or([
+          is("oauth_grants.expires_at", "<=", clock()),
+          is.and([is("token_id", "is not", null), is("tokens.id", "is", null)]),
+        ])
+      ).execute();
+    for (const grant of dead) await this.#end(grant, from);
   }
 
   /** Ends a grant and its access token. */

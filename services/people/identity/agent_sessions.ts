@@ -7,7 +7,7 @@ import {
 } from "../../engines/database/mod.ts";
 import { Conflict, NotFound, TooMany } from "../../kernel/errors.ts";
 import { newEvent } from "../../engines/events/mod.ts";
-import { foldCase, NICK_PATTERN } from "../../engines/irc/mod.ts";
+import { foldCase, NICK_LENGTH } from "../../engines/irc/mod.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { TimedSweep } from "../../kernel/sweep.ts";
@@ -284,13 +284,12 @@ export class AgentSessions implements Directory {
     throw new TooMany(`"${agent.name}" has ${MOST_SESSIONS} sessions: end one of them first`);
   }
 
-  /** The first name with a number that no account has; null if there is none. */
+  /** The first name with a number that nobody has; null if there is none. */
   #newName(agentId: string, nick: string): string | null {
     const { accounts } = this.#options;
     if ((this.#byAgent.get(agentId)?.size ?? 0) >= MOST_SESSIONS) return null;
     for (let number = 2; number <= 2 * MOST_SESSIONS; number++) {
-      const name = `${nick}-${number}`;
-      if (!NICK_PATTERN.test(name)) return null;
+      const name = numbered(nick, number);
       if (accounts.find(name) === null && !accounts.isRefused(name)) return name;
     }
     return null;
@@ -439,6 +438,12 @@ export class AgentSessions implements Directory {
       }),
     });
   }
+}
+
+/** A name with a number. A long one loses its end, so that it stays a nick. */
+function numbered(nick: string, number: number): string {
+  const end = `-${number}`;
+  return nick.slice(0, NICK_LENGTH - end.length) + end;
 }
 
 /** The key of a session is a credential of its agent alone: another agent's has another hash. */

@@ -246,6 +246,23 @@ Deno.test("a call of last month counts for yesterday at the earliest", async () 
   });
 });
 
+Deno.test("models that clients make up have a most, and take no names from the gateway", async () => {
+  await withLedger(async (api) => {
+    const calls = (from: number, count: number) =>
+      Array.from({ length: count }, (_, index) => ({ ...CLAUDE, model: `m-${from + index}` }));
+    await report(api, LOGS, logs("claude-code", ...calls(0, 512)));
+    const yesterday = logs("claude-code", ...calls(0, 1));
+    yesterday.resourceLogs[0]!.scopeLogs[0]!.logRecords[0]!.timeUnixNano = "1000000000000000000";
+    await report(api, LOGS, yesterday);
+    await report(api, LOGS, logs("claude-code", ...calls(1000, 100)));
+    assert.equal(await call(api), 200);
+    const { groups } = await usage(api, "by=model");
+    assert.equal(groups.length, 502);
+    const named = (wanted: string) => groups.find(({ name }) => name === wanted)?.calls;
+    assert.deepEqual([named("(others)"), named("gpt-5")], [112, 1]);
+  });
+});
+
 Deno.test("what a client reports stops its own agent, and nobody else", async () => {
   await withLedger(async (api) => {
     for (const budget of ["all.day", "agent.caller.day"]) {

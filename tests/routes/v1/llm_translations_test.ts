@@ -455,3 +455,51 @@ Deno.test("what cannot be translated is refused by name, and a failing backend i
     assert.match(await cut.text(), /text_delta.*\nevent: error\ndata: .*"api_error"/s);
   });
 });
+
+Deno.test("a request of many parts is translated, and one with faults hears of the first", async () => {
+  await withBackend("mine", said, async (api, provider) => {
+    const ask = async (path: string, body: object) => {
+      const response = await api.send({
+        request: `POST /v1/llm/${path}`,
+        body: { model: "main/m", max_tokens: 9, ...body },
+      });
+      return { status: response.status, text: await response.text() };
+    };
+    const messages = "anthropic/v1/messages";
+    const responses = "openai/responses";
+    const many = 130_000;
+    const shown = { type: "input_image", image_url: "https://example.com/a.png" };
+    const output = Array.from({ length: many }, () => shown);
+    for (
+      const [path, body] of [
+        [messages, {
+          messages: [
+            { role: "assistant", content: Array.from({ length: many }, () => ({ type: "text" })) },
+            { role: "user", content: "Go on." },
+          ],
+        }],
+        [responses, {
+          input: [
+            { type: "function_call", call_id: "c", name: "look", arguments: "{}" },
+            { type: "function_call_output", call_id: "c", output },
+          ],
+        }],
+      ] as const
+    ) {
+      const { status, text } = await ask(path, body);
+      assert.equal(status, 200, text.slice(0, 200));
+    }
+    const seen = provider.seen.length;
+    for (
+      const [path, body, fault] of [
+        [messages, { messages: Array.from({ length: 60_000 }, () => ({})) }, "messages[0].role"],
+        [messages, { messages: [{ role: "user", content: Array(many).fill(1) }] }, "content[0]"],
+        [responses, { input: [{}, ...Array(60_000).fill(1)] }, "input[1]"],
+      ] as const
+    ) {
+      const { status, text } = await ask(path, body);
+      assert.deepEqual([status, text.includes(fault)], [400, true], text.slice(0, 200));
+    }
+    assert.equal(provider.seen.length, seen);
+  });
+});

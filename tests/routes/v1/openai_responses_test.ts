@@ -98,6 +98,23 @@ Deno.test("a request of the Responses API passes as it is, and so does its answe
   });
 });
 
+Deno.test("an input is a list, or one text of any length that a body has room for", async () => {
+  const input = "a page, ".repeat(100_000);
+  const list = { object: "list", data: [], usage: { prompt_tokens: 1 } };
+  const answer = ({ path }: SeenRequest) => Response.json(path === "/embeddings" ? list : RESPONSE);
+  await withOpenAi(answer, async (api, provider) => {
+    for (const request of [RESPONSES, EMBEDDINGS]) {
+      const response = await api.send({ request, body: { model: "main/m", input } });
+      assert.equal(response.status, 200, request);
+      await response.body?.cancel();
+    }
+    assert.deepEqual(provider.seen.map(({ body }) => body), [
+      { model: "m", input },
+      { model: "m", input },
+    ]);
+  });
+});
+
 Deno.test("events of the Responses API pass as they are, up to the last one", async () => {
   const endings = [
     [END, "completed"],

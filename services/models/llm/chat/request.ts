@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Invalid } from "../../../kernel/errors.ts";
 import { describeIssue } from "../../../kernel/validation/mod.ts";
 import { isObject, type JsonObject, parseJson } from "../json.ts";
+import { listOf } from "../lists.ts";
 
 const text = z.object({ type: z.literal("text"), text: z.string() });
 const refusal = z.object({ type: z.literal("refusal"), refusal: z.string() });
@@ -18,7 +19,7 @@ const file = z.object({
   file: z.object({ file_data: z.string(), filename: z.string().optional() }),
 });
 
-const texts = z.union([z.string(), z.array(text)]);
+const texts = z.union([z.string(), listOf(text)]);
 
 /** Provider-specific data of a part, under the provider's name; it is returned unchanged. */
 const extra = z.record(z.string(), z.record(z.string(), z.json())).optional();
@@ -36,14 +37,14 @@ const message = z.discriminatedUnion("role", [
     role: z.literal("user"),
     content: z.union([
       z.string(),
-      z.array(z.discriminatedUnion("type", [text, image, audio, file])),
+      listOf(z.discriminatedUnion("type", [text, image, audio, file])),
     ]),
   }),
   z.object({
     role: z.literal("assistant"),
-    content: z.union([z.string(), z.array(z.discriminatedUnion("type", [text, refusal]))])
+    content: z.union([z.string(), listOf(z.discriminatedUnion("type", [text, refusal]))])
       .nullish(),
-    tool_calls: z.array(toolCall).nullish(),
+    tool_calls: listOf(toolCall).nullish(),
   }),
   z.object({ role: z.literal("tool"), tool_call_id: z.string(), content: texts }),
 ]);
@@ -84,17 +85,17 @@ const requestSchema = z.object({
   model: z.string().min(1).regex(/^(?!\/|.*(\.\.|\/\.?\/|\/\.?$))(?!\.\/)[^\s?#%\\\p{Cc}]+$/u, {
     error: "is no name of a model",
   }),
-  messages: z.array(message).min(1),
+  messages: listOf(message).refine((list) => list.length > 0, { error: "must not be empty" }),
   max_tokens: count,
   max_completion_tokens: count,
   temperature: number,
   top_p: number,
   presence_penalty: number,
   frequency_penalty: number,
-  stop: z.union([z.string(), z.array(z.string())]).nullish(),
+  stop: z.union([z.string(), listOf(z.string())]).nullish(),
   seed: z.int().nullish(),
   n: z.literal(1, { error: "must be 1: this backend's provider gives one choice" }).nullish(),
-  tools: z.array(tool).nullish(),
+  tools: listOf(tool).nullish(),
   tool_choice: toolChoice.nullish(),
   response_format: responseFormat.nullish(),
   reasoning_effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).nullish(),

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Invalid } from "../../../kernel/errors.ts";
 import { describeIssue } from "../../../kernel/validation/mod.ts";
 import { isObject, type JsonObject, parseJson } from "../json.ts";
+import { listOf } from "../lists.ts";
 import type { TokenUsage } from "../report.ts";
 import type { ModelCall } from "./format.ts";
 import type { SaidPart } from "./said_parts.ts";
@@ -26,15 +27,15 @@ export const messagesTranslation = Object.freeze<Translation>({
 });
 
 const block = z.looseObject({ type: z.string() });
-const content = z.union([z.string(), z.array(block)]);
+const content = z.union([z.string(), listOf(block)]);
 
 const requestSchema = z.looseObject({
   system: content.nullish(),
-  messages: z.array(z.looseObject({
+  messages: listOf(z.looseObject({
     role: z.enum(["user", "assistant", "system"]),
     content,
   })),
-  tools: z.array(z.looseObject({ name: z.string() })).nullish(),
+  tools: listOf(z.looseObject({ name: z.string() })).nullish(),
   tool_choice: z.looseObject({ type: z.string() }).nullish(),
 });
 
@@ -144,12 +145,12 @@ function dataUrlOf(source: unknown, what = "document"): string {
 }
 
 function assistantMessages(blocks: readonly Block[]): JsonObject[] {
-  const extras = Object.assign({}, ...blocks.map(({ data }) => unsealed(data)));
+  const extras = unsealed(blocks.map(({ data }) => data));
   const calls = blocks.filter(({ type }) => type === "tool_use").map(({ id, name, input }) => ({
     id,
     type: "function",
     function: { name, arguments: JSON.stringify(input ?? {}) },
-    ...given({ extra_content: extras[String(id)] }),
+    ...given({ extra_content: extras.get(String(id)) }),
   }));
   const said = textOf(blocks.filter(({ type }) => type === "text"));
   // Others' signatures mean nothing here.

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Invalid } from "../../../kernel/errors.ts";
 import { describeIssue } from "../../../kernel/validation/mod.ts";
 import { isObject, type JsonObject, parseJson } from "../json.ts";
+import { listOf } from "../lists.ts";
 import type { TokenUsage } from "../report.ts";
 import type { ModelCall } from "./format.ts";
 import type { SaidPart, Step } from "./said_parts.ts";
@@ -29,8 +30,8 @@ type Item = z.infer<typeof item>;
 
 const requestSchema = z.looseObject({
   instructions: z.string().nullish(),
-  input: z.union([z.string(), z.array(item)]),
-  tools: z.array(item).nullish(),
+  input: z.union([z.string(), listOf(item)]),
+  tools: listOf(item).nullish(),
   previous_response_id: z.null({
     error: "is not taken: this backend keeps no responses, so send the whole conversation",
   }).optional(),
@@ -151,7 +152,7 @@ function responseFormatOf(text: unknown): JsonObject | undefined {
 
 function messagesOf(items: readonly Item[]): JsonObject[] {
   const conversation = new Conversation(
-    Object.assign({}, ...items.map((one) => unsealed(one["encrypted_content"]))),
+    unsealed(items.map(({ encrypted_content: text }) => text)),
   );
   for (const one of items) conversation.add(one);
   return conversation.end();
@@ -161,14 +162,14 @@ function messagesOf(items: readonly Item[]): JsonObject[] {
 class Conversation {
   readonly #messages: JsonObject[] = [];
   /** What providers need back with results, by the ids of the calls. */
-  readonly #extras: Readonly<Record<string, JsonObject>>;
+  readonly #extras: ReadonlyMap<string, JsonObject>;
   /** The turn of the model that goes on. */
   #turn: { thought: string; content: string; readonly calls: JsonObject[] } | null = null;
   /** Images and files in results of tools, which stand behind all results. */
   #shown: JsonObject[] = [];
   #hasUser = false;
 
-  constructor(extras: Readonly<Record<string, JsonObject>>) {
+  constructor(extras: ReadonlyMap<string, JsonObject>) {
     this.#extras = extras;
   }
 
@@ -219,7 +220,7 @@ class Conversation {
       id,
       type: "function",
       function: { name: chatName(name, namespace), arguments: text },
-      ...given({ extra_content: this.#extras[String(id)] }),
+      ...given({ extra_content: this.#extras.get(String(id)) }),
     });
   }
 
@@ -228,7 +229,7 @@ class Conversation {
     this.#messages.push({ role: "tool", tool_call_id: id, content: textOf(output) });
     if (!Array.isArray(output)) return;
     const shown = output.filter((part) => isObject(part) && typeof part["text"] !== "string");
-    this.#shown.push(...partsOf(shown));
+    for (const part of partsOf(shown)) this.#shown.push(part);
   }
 
   #ownTurn() {

@@ -104,15 +104,17 @@ export function sealed(extras: Readonly<Record<string, JsonObject>>): string {
   return SEAL + JSON.stringify(extras);
 }
 
-/** Reads what {@linkcode sealed} wrote; nothing if the text is of somebody else. */
-export function unsealed(text: unknown): Readonly<Record<string, JsonObject>> {
-  if (typeof text !== "string" || !text.startsWith(SEAL)) return {};
-  const value = parseJson(text.slice(SEAL.length));
-  return isObject(value)
-    ? Object.fromEntries(
-      Object.entries(value).flatMap(([id, extra]) => isObject(extra) ? [[id, extra]] : []),
-    )
-    : {};
+/** Reads what {@linkcode sealed} wrote in any of these; texts of somebody else say nothing. */
+export function unsealed(texts: Iterable<unknown>): ReadonlyMap<string, JsonObject> {
+  const extras = new Map<string, JsonObject>();
+  for (const text of texts) {
+    if (typeof text !== "string" || !text.startsWith(SEAL)) continue;
+    const value = parseJson(text.slice(SEAL.length));
+    for (const [id, extra] of Object.entries(isObject(value) ? value : {})) {
+      if (isObject(extra)) extras.set(id, extra);
+    }
+  }
+  return extras;
 }
 
 /** Begins what muster has sealed; alone, it is the seal of a model's thoughts. */

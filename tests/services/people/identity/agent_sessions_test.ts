@@ -123,6 +123,16 @@ Deno.test("an agent has so many names, and the one that ended first makes room",
   });
 });
 
+Deno.test("an agent whose name is as long as names may be has sessions too", async () => {
+  await withServices(async (services) => {
+    const nick = "x".repeat(64);
+    await anAgent(services, nick);
+    for (let index = 0; index < MOST_SESSIONS; index++) await enter(services, `${index}`, nick);
+    assert.equal(await enter(services, "1", nick), `${nick.slice(0, 62)}-2`);
+    assert.equal(await enter(services, "63", nick), `${nick.slice(0, 61)}-64`);
+  });
+});
+
 Deno.test("sessions that begin at once have different names", async () => {
   await withServices(async (services) => {
     await anAgent(services, "scout");
