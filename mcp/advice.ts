@@ -101,7 +101,10 @@ function remedyFor(error: ServiceError, advice: ToolAdvice): string | null {
   }
   if (error instanceof SwitchedOff) return "Go on without it, or ask the operator to turn it on";
   if (error instanceof NotFound) return advice.notFound ?? "Check the name";
-  if (error instanceof Conflict) return advice.conflict ?? "Change the call, or ask the operator";
+  if (error instanceof Conflict) {
+    const ofMerge = Array.isArray(error.details["conflicts"]) ? advice.mergeConflict : undefined;
+    return ofMerge ?? advice.conflict ?? "Change the call, or ask the operator";
+  }
   if (error instanceof TooLarge) return "Make it shorter, or send it in parts";
   if (error instanceof TooMany) return remedyForTooMany(error);
   if (error instanceof Unavailable) {

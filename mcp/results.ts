@@ -21,6 +21,7 @@ import { type CallServices, callTool, resultOf, type TaskResult, type Tool } fro
 import { type ClientSide, ToolCall, type ToolContext, withClient } from "./tool_call.ts";
 import { ALL, type ToolSelection } from "./tool_sets.ts";
 import { Toolbox } from "./toolbox.ts";
+import { USE_TOOL } from "./unlisted_calls.ts";
 import { formRequests, replyIn } from "./user_forms.ts";
 
 /** How much of an unknown name an error repeats. */
@@ -191,7 +192,10 @@ export class Results {
     const shown = name.slice(0, MAX_SHOWN_NAME);
     const all = this.list({ ...session, selection: ALL });
     const near = suggest(shown, all.map((tool) => tool.name));
-    const remedy = near === null ? "tools/list names all" : `did you mean "${near}"?`;
+    const namesAll = session.selection.has(USE_TOOL)
+      ? `${USE_TOOL} without a name names all`
+      : "tools/list names all";
+    const remedy = near === null ? namesAll : `did you mean "${near}"?`;
     return `There is no tool "${shown}"; ${remedy}`;
   }
 

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { ASKED_TOOLS } from "./asked_tools.ts";
 import { isRecord } from "./json_rpc.ts";
 import { lenientReader } from "./lenient_arguments.ts";
+import { ownName } from "./names.ts";
 
 /** The tool by which a model calls those that its client does not list. */
 export const USE_TOOL = "use_tool";
@@ -27,7 +28,7 @@ export function unwrapped(message: unknown): unknown {
   const { params } = message;
   if (params.name !== USE_TOOL) return message;
   const { data: call } = callSchema.safeParse(readCall(params.arguments));
-  if (call === undefined || call.name === USE_TOOL || ASKED_TOOLS.includes(call.name)) {
+  if (call === undefined || call.name === USE_TOOL || ASKED_TOOLS.includes(ownName(call.name))) {
     return message;
   }
   return { ...message, params: { ...params, ...call } };

@@ -42,7 +42,7 @@ export function useTool(others: Toolbox): Tool {
       if (found === undefined) {
         throw new NotFound(`There is no tool "${name}" that you may call`);
       }
-      if (given !== undefined && ASKED_TOOLS.includes(name)) {
+      if (given !== undefined && ASKED_TOOLS.includes(found.name)) {
         throw new Invalid(
           `Your user decides on ${name}: ask your user to list it (muster mcp --tools ` +
             `${setOf(name)}), and call it by its name`,

@@ -1,6 +1,7 @@
 /**
  * `deno task sdk`: builds the clients of clients/ for npm and PyPI to dist/sdk. What follows from
- * the API is generated from the document of the program itself. Needs `scripts/sdk_tools`.
+ * the API is generated from the document of the program itself. The task fetches what it needs with
+ * `scripts/sdk_tools`.
  */
 import { join } from "node:path";
 import { VERSION } from "../services/kernel/version.ts";

@@ -80,13 +80,13 @@ async function readToken(path: string): Promise<string | null> {
   }
 }
 
-/** Whether a token opens the agent's inbox. */
+/** Whether a token opens the agent's inbox. Reads no message: one that is read is not shown again. */
 async function isTokenOf(nick: string, token: string, options: CommandOptions): Promise<boolean> {
   const client = await ApiClient.connect(options, { token });
   try {
     await client.call(
       "GET",
-      `/v1/agents/${encodeURIComponent(nick)}/messages?limit=1`,
+      `/v1/agents/${encodeURIComponent(nick)}/summary`,
       z.unknown(),
     );
     return true;

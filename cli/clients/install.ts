@@ -186,13 +186,15 @@ async function toolsOf(url: string, options: InstallOptions): Promise<string> {
 
 /** Whether an MCP server answers: it refuses the method GET. */
 async function isMcp(url: string): Promise<boolean> {
-  try {
-    const response = await fetch(url, { redirect: "error", signal: AbortSignal.timeout(5000) });
-    await response.body?.cancel();
-    return response.status === 405;
-  } catch {
-    return false;
-  }
+  const options = { redirect: "manual", signal: AbortSignal.timeout(5000) } as const;
+  const response = await fetch(url, options).catch(() => {
+    throw new CommandFailed(
+      `Nothing answers at ${url}: start muster, or give --url <url> or --mcp-url <url>`,
+      2,
+    );
+  });
+  await response.body?.cancel();
+  return response.status === 405;
 }
 
 function scopeOf({ project }: EditOptions): Scope {
@@ -244,7 +246,10 @@ function statOf(path: string): Deno.FileInfo | null {
 function wantsHooks({ client, clientName }: Installation, options: InstallOptions): boolean {
   if (client.hooks === null) {
     if (options.hooks !== true) return false;
-    throw new CommandFailed(`${client.title} has no hooks that "muster hook" knows`, 2);
+    throw new CommandFailed(
+      `${client.title} has no hooks that "muster hook" knows: leave out --hooks`,
+      2,
+    );
   }
   if (options.hooks !== undefined) return options.hooks;
   if (options.yes === true || !Deno.stdin.isTerminal()) {

@@ -65,9 +65,10 @@ const updateWorkspace = tool({
   },
   advice: {
     ...FIND,
-    conflict:
-      "For conflicts, call again: with edits, for each hunk {hunk, new_text}; with changes, for each " +
-      "other path the whole file as it should be",
+    conflict: "get_workspace shows its state",
+    mergeConflict:
+      "Call again: with edits, for each hunk {hunk, new_text}; with changes, for each other path " +
+      "the whole file as it should be",
     forbidden: "start_work makes one of your own",
   },
   async run({ workspace: name, ...input }, project) {

@@ -298,6 +298,13 @@ async function changesNothing(program: Program): Promise<void> {
   }
   assert.equal(Deno.readTextFileSync(claude), '{"mcpServers": {');
 
+  const hookless = ["mcp", "install", "cursor", "--agent", "scout", "--hooks", "--yes"];
+  assert.match((await runAtHome(program, hookless)).stderr, /leave out --hooks$/m);
+  const away = { environment: { MUSTER_URL: "http://127.0.0.1:1" } };
+  const lost = await runAtHome(program, ["mcp", "install", "cursor", "--agent", "scout"], away);
+  assert.equal(lost.code, 2);
+  assert.match(lost.stderr, /^Nothing answers at http:\/\/127\.0\.0\.1:1\/mcp: start muster, or/m);
+
   const unasked = await runAtHome(program, ["mcp", "install", "cursor", "--agent", "scout"]);
   assert.equal(unasked.code, 2);
   assert.match(unasked.stderr, /^Nothing was written: add --yes/m);
@@ -332,6 +339,12 @@ async function takesTheToken(program: Program): Promise<void> {
   await atHome(program, ...install);
   const fresh = Deno.readTextFileSync(path).trim();
   assert.notEqual(fresh, issued.token);
+  const news = { text: "The build is red" };
+  await (await call(program, "POST", "/v1/agents/builder/messages", news)).body?.cancel();
+  await atHome(program, ...install);
+  const headers = { authorization: `Bearer ${fresh}` };
+  const inbox = `${program.api}/v1/agents/builder/messages?unread=true`;
+  assert.match(await (await fetch(inbox, { headers })).text(), /The build is red/);
   const shown = await runAtHome(program, ["agent", "inbox", "builder"], {
     environment: { MUSTER_TOKEN_FILE: path },
   });

@@ -6,6 +6,8 @@ export interface ToolAdvice {
   readonly notFound?: string;
   /** The present state does not allow it. */
   readonly conflict?: string;
+  /** A merge has conflicts, which the error lists. */
+  readonly mergeConflict?: string;
   /** The caller may not do it. */
   readonly forbidden?: string;
   /** No answer came in time; it may or may not have been done. */

@@ -194,7 +194,7 @@ export function blockedRefusal(ticket: Numbered, next: readonly string[]): Confl
     .map(({ number, uuid }) => number === null ? uuid.slice(0, 10) : `#${number}`);
   const more = blocked_by.length - names.length;
   const whom = names.join(", ") + (more > 0 ? ` and ${more} more` : "");
-  return new Conflict(`The ticket is blocked by ${whom}: claim it when they are closed`, {
+  return new Conflict(`The ticket is blocked by ${whom}: claim it once nothing blocks it`, {
     blocked_by,
     next,
   });

@@ -289,7 +289,8 @@ export const mergeWorkspace = operation({
     shows: ["name", "status", "target_branch", "uuid", "tip"],
     advice: {
       ...FIND,
-      conflict: "For conflicts: update_workspace, then get it reviewed again",
+      conflict: "get_workspace shows its state",
+      mergeConflict: "Call update_workspace, then get it reviewed again",
       forbidden: "get_review shows what its review still needs; create_review opens one",
     },
   },

@@ -68,7 +68,7 @@ Deno.test("errors of the tools for code and workspaces name the tool that helps"
     const lost = { filepath: "a.txt", checkin: "workspace/none" };
     assert.match(await test.fail("read_file", lost), /get_branches/);
     const merged = await test.fail("update_workspace", { name: "w" });
-    assert.match(merged, /is merged already\. For conflicts, call again/);
+    assert.match(merged, /^"[0-9a-f]{10}" is merged already\. get_workspace shows its state$/);
     const others = { workspace: "w", message: "Mine", changes: [{ path: "b", content: "b" }] };
     assert.match(
       await test.fail("commit_files", others, test.other),

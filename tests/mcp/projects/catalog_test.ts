@@ -173,6 +173,9 @@ Deno.test("a model learns of the tools that are not listed, and calls them", asy
       /^"limitt" is not an argument of get_branches/,
     );
     assert.match(await test.fail("use_tool", { name: "list_branch" }), /no tool "list_branch"/);
+    const unknown = (as: string) => test.rpc("tools/call", through("zzz", {}), as);
+    await assert.rejects(unknown(test.caller), /"zzz"; use_tool without a name names all/);
+    await assert.rejects(unknown(test.operator), /"zzz"; tools\/list names all/);
     assert.match(await test.fail("use_tool", { name: "register_agent" }), /no tool/);
   });
 });

@@ -137,7 +137,7 @@ Deno.test("workspaces are updated, merged, abandoned, restored and taken over", 
 
     await commitFiles(test, { "a.txt": "trunk\n", "b.txt": "b\n" });
     const conflict = await test.fail("merge_workspace", { name: "mine" });
-    assert.match(conflict, /Conflicts: a\.txt \(\w+\)\. For conflicts: update_workspace/);
+    assert.match(conflict, /Conflicts: a\.txt \(\w+\)\. Call update_workspace/);
     assert.match(await test.fail("update_workspace", { name: "mine" }), /Conflicts: a\.txt/);
     const changes = [{ path: "a.txt", content: "both\n" }];
     await test.use("update_workspace", { name: "mine", changes });

@@ -279,6 +279,24 @@ Deno.test("what a client reports stops its own agent, and nobody else", async ()
   });
 });
 
+Deno.test("an exporter that sends protobuf learns how to send JSON", async () => {
+  await withApi(async (api) => {
+    const headers = { "content-type": "application/x-protobuf" };
+    const body = new Uint8Array([0x0a, 0x80, 0xff]);
+    const METRICS = "POST /v1/llm/otlp/v1/metrics";
+    await api.expect(
+      [LOGS, SPANS, METRICS].map((request) => ({
+        who: "writer",
+        request,
+        headers,
+        body,
+        status: 400,
+        matches: /set OTEL_EXPORTER_OTLP_PROTOCOL=http\/json/,
+      })),
+    );
+  });
+});
+
 Deno.test("who may call models may report calls", async () => {
   await withApi(async (api) => {
     const body = logs("claude-code", CLAUDE);

@@ -31,7 +31,7 @@ export function writeMerge(repository: Repository, merge: NewMerge): MergeResult
     const plan = planMerge(repository, merge);
     const { theirs } = merge;
     if (plan.preview.isMerged) {
-      throw new FossilError("conflict", `"${theirs}" is merged already`);
+      throw new FossilError("conflict", `"${theirs.slice(0, SHOWN_DIGITS)}" is merged already`);
     }
     if (merge.onlyTip === true) requireTip(repository, theirs);
     const { resolutions = [] } = merge;
