@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { claim, fitting, type InboxPlace, isHalted, readUnread, textOf } from "./hook_inbox.ts";
 
-/** The longest wait of one hook, in milliseconds: a client of the last evening has been left. */
+/** The longest wait of one hook, in milliseconds: by then, nobody works with the client. */
 const LONGEST = 8 * 60 * 60 * 1000;
 
 /** How long the server waits for a message, in seconds, and how much longer for its answer. */
@@ -116,8 +116,8 @@ function removeIfOld(path: string): void {
 }
 
 /**
- * Whether the client ends when its turn does, as `claude -p` says of itself. It waits half a minute for
- * hooks in the background first, though nobody is there whom they could wake.
+ * Whether the client ends when its turn does, as `claude -p` says of itself. Before it ends, it waits
+ * half a minute for hooks in the background, which then have nobody to wake.
  */
 export function endsWithTurn(): boolean {
   return Deno.env.get("CLAUDE_CODE_ENTRYPOINT") === "sdk-cli";

@@ -4,8 +4,9 @@
  * so this imports next to nothing.
  */
 import { join } from "node:path";
+import { SESSION_ID } from "../services/kernel/session_header.ts";
 
-/** Most files that are read, the newest first. */
+/** Most files that are read. */
 const MAX_FILES = 64;
 
 /** Most processes from a hook to its client: shells stand between them. */
@@ -16,8 +17,6 @@ const CAT = "/usr/bin/cat";
 
 /** Old files of processes that were killed are removed after this time, in milliseconds. */
 const MAX_AGE = 7 * 24 * 60 * 60_000;
-
-const ID = /^[\x21-\x7e]{8,128}$/;
 
 /** What the file says. */
 interface SessionState {
@@ -70,7 +69,7 @@ export async function writeSession(session: string, server: string): Promise<() 
  */
 export async function findSession(): Promise<string | null> {
   const named = Deno.env.get("MUSTER_SESSION");
-  if (named !== undefined) return ID.test(named) ? named : null;
+  if (named !== undefined) return SESSION_ID.test(named) ? named : null;
   const folder = stateFolder();
   const states = folder === null ? [] : await readStates(folder);
   if (states.length === 0) return null;
@@ -117,7 +116,7 @@ async function readState(path: string): Promise<SessionState | null> {
   try {
     const state: Partial<SessionState> = JSON.parse(await Deno.readTextFile(path));
     const { session, pid, client } = state;
-    const isWhole = typeof session === "string" && ID.test(session) &&
+    const isWhole = typeof session === "string" && SESSION_ID.test(session) &&
       Number.isSafeInteger(pid) && Number.isSafeInteger(client);
     return isWhole ? { folder: "", server: "", started: "", ...state } as SessionState : null;
   } catch {

@@ -1,11 +1,9 @@
 import { Invalid } from "../services/kernel/errors.ts";
-import { SESSION_HEADER } from "../services/kernel/session_header.ts";
+import { SESSION_HEADER, SESSION_ID } from "../services/kernel/session_header.ts";
 import type { SessionKey } from "../services/people/identity/mod.ts";
 
 /** The header by which clients of MCP repeat the id that the answer to `initialize` gave them. */
 export const MCP_SESSION_HEADER = "Mcp-Session-Id";
-
-const ID = /^[\x21-\x7e]{8,128}$/;
 
 const MINUTE = 60_000;
 
@@ -31,6 +29,6 @@ export function sessionKeyOf(headers: Headers, isMcp = false): SessionKey | null
 }
 
 function checked(header: string, id: string): string {
-  if (ID.test(id)) return id;
+  if (SESSION_ID.test(id)) return id;
   throw new Invalid(`${header} must have 8 to 128 visible characters of ASCII`);
 }

@@ -157,7 +157,7 @@ export class Subscriptions {
       try {
         stream.notify("notifications/tasks", await see());
       } catch {
-        // Who may not see it any more asks with tasks/get, and hears why.
+        // The caller may no longer see it: tasks/get says why.
         stream.end();
       }
     };

@@ -1,8 +1,8 @@
 /**
  * Tasks (extension `io.modelcontextprotocol/tasks`, SEP-2663): a call that others must end gives its
- * client something to ask after. A task has no state of its own. Its id says which tool was called,
- * by whom and about what, and what it shows is read from the thing itself, with the rights of who
- * asks: so it outlasts the server, and no node needs to know it.
+ * client something to ask after. A task has no state of its own. Its id names the tool, the caller and
+ * the subject. What it shows is read from the subject, with the rights of the caller who asks. So it
+ * outlasts the server, and no node needs to know it.
  */
 import { z } from "zod";
 import { NotFound } from "../services/kernel/errors.ts";

@@ -132,12 +132,8 @@ export class Ledger {
     return { spender, work, release };
   }
 
-  /**
-   * Records a call that is over; resolves when it is on disk, or when the disk refused it.
-   *
-   * @param event the event of the same call
-   */
-  async record(admission: Admission, call: FinishedCall, event: NewEvent): Promise<void> {
+  /** Records a call that is over; resolves when it is on disk, or when the disk refused it. */
+  async record(caller: Caller, admission: Admission, call: FinishedCall): Promise<void> {
     const { database, budgets, spending, log } = this.#options;
     admission.release();
     const entry = this.#entryOf(admission, call);
@@ -146,7 +142,7 @@ export class Ledger {
     const marking = budgets.marking(counted);
     const change = {
       statements: [...recording(database, entry), ...marking.statements],
-      events: [event, ...marking.events],
+      events: [this.#calledEvent(caller, call), ...marking.events],
     };
     for (const listener of this.#listeners) listener(entry);
     try {
@@ -225,34 +221,37 @@ export class Ledger {
   }
 
   async #commitReports(caller: Caller, entries: readonly LedgerEntry[]): Promise<void> {
-    const { database, budgets, spending, scheduler } = this.#options;
+    const { database, budgets, spending } = this.#options;
     const [first] = entries;
     if (first === undefined) return;
     const counted = countedOf(first);
-    const origin = originOf(caller);
-    const now = scheduler.now();
     await database.commit({
       statements: entries.flatMap((entry) => recording(database, entry)),
-      events: entries.map(({ backend, model, streamed, outcome, tokens, milliseconds }) =>
-        newEvent(
-          "llm.called",
-          {
-            backend,
-            model: model ?? "",
-            streamed,
-            outcome,
-            prompt_tokens: tokens.input,
-            completion_tokens: tokens.output,
-            milliseconds,
-          },
-          origin,
-          now,
-        )
-      ),
+      events: entries.map((entry) => this.#calledEvent(caller, entry)),
     });
     for (const entry of entries) spending.add(counted, chargeOf(entry));
     const marking = budgets.marking(counted);
     if (marking.statements.length > 0) await database.commit(marking);
+  }
+
+  #calledEvent(
+    caller: Caller,
+    { backend, model, streamed, outcome, tokens, milliseconds }: FinishedCall,
+  ): NewEvent {
+    return newEvent(
+      "llm.called",
+      {
+        backend,
+        model: model ?? "",
+        streamed,
+        outcome,
+        prompt_tokens: tokens.input,
+        completion_tokens: tokens.output,
+        milliseconds,
+      },
+      originOf(caller),
+      this.#options.scheduler.now(),
+    );
   }
 
   #reported(call: ReportedCall, spender: Spender, work: Work | null): LedgerEntry {

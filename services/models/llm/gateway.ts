@@ -7,8 +7,7 @@ import {
   UpstreamFailed,
   UpstreamRefused,
 } from "../../kernel/errors.ts";
-import { newEvent } from "../../engines/events/mod.ts";
-import { type Caller, originOf, type Principal, quotaFor } from "../../people/identity/mod.ts";
+import { type Caller, type Principal, quotaFor } from "../../people/identity/mod.ts";
 import type { FinishedCall, Ledger } from "../ledger/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { suggest } from "../../kernel/suggest.ts";
@@ -397,25 +396,11 @@ export class Gateway {
 
   readonly #finish = async (call: Call, outcome: Outcome): Promise<void> => {
     const { ledger, scheduler } = this.#options;
-    const { caller, backend, model, streamed, admission } = call.about;
+    const { caller, backend, admission } = call.about;
     const { told: { usage }, milliseconds } = call;
     this.#open.delete(call);
     this.#stats.add(backend.name, outcome, milliseconds / 1000, usage);
-    const event = newEvent(
-      "llm.called",
-      {
-        backend: backend.name,
-        model: model ?? "",
-        streamed,
-        outcome,
-        prompt_tokens: usage.prompt,
-        completion_tokens: usage.completion,
-        milliseconds,
-      },
-      originOf(caller),
-      scheduler.now(),
-    );
-    await ledger.record(admission, finishedCall(call, outcome, scheduler.now()), event);
+    await ledger.record(caller, admission, finishedCall(call, outcome, scheduler.now()));
   };
 }
 

@@ -21,7 +21,7 @@ export interface ConcernsOptions {
 /** A concern of an account that exists and may read the project. */
 export type AddressedConcern = Omit<Concern, "to"> & {
   readonly account: Account;
-  /** The name of the account, or of the session of an agent whom it concerns. */
+  /** The name of the account that it concerns, or of the agent's session. */
   readonly nick: string;
 };
 

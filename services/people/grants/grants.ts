@@ -143,9 +143,11 @@ export class Grants {
     const grant = await this.#found(code, { isRedeemed: false, clientId, resource }, from);
     const isProven = grant.redirect_uri === redirectUri &&
       sameDigest(grant.challenge, await challengeOf(verifier));
-    // Who cannot prove that it asked has somebody else's code.
-    if (!isProven) await this.#end(grant, from);
-    if (!isProven) throw new RefusedGrant("The code was given for another request");
+    if (!isProven) {
+      // A client without proof that it asked has the code of another.
+      await this.#end(grant, from);
+      throw new RefusedGrant("The code was given for another request");
+    }
     return await this.#issue(grant, from);
   }
 

@@ -15,7 +15,7 @@ export interface GivenWorkOptions {
 /**
  * The name that a request means by an assignee; empty for nobody.
  *
- * @param me the name of whom it calls `me`
+ * @param me the name of the account that `me` means
  */
 export function assigneeOf(assignee: string, me: string): string {
   return assignee === "me" ? me : assignee === "nobody" ? "" : assignee;
