@@ -1,5 +1,5 @@
 /** `${hash:PATH}` in the key of a cache. */
-const PART = /\$\{([^}]*)\}/g;
+const PART = /\$\{([^${}]*)\}/g;
 const HASH = "hash:";
 
 /**

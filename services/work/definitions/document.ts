@@ -76,6 +76,7 @@ export function readDocument(text: string): Read {
   const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
+    resolveKnownTags: false,
     uniqueKeys: false, // It compares each with each; below is another way.
   });
   const at = (offset: number) => {

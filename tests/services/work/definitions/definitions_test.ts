@@ -146,7 +146,7 @@ const MISTAKES: readonly (readonly [string, string])[] = [
     "checks:\n  a b: { run: b }\n",
     "f:2:3: checks.a b: must be a name of at most 100 letters, digits and . _ / -",
   ],
-  ["checks:\n  - a\n -b", "f:3:2: "],
+  ["checks:\n  - a\n -b", "f:3:1: All mapping items must start at the same column"],
 ];
 
 Deno.test("a mistake is told with its file, line, column and key", () => {
@@ -173,7 +173,7 @@ Deno.test("a need is met wherever the check runs", () => {
   ]);
 });
 
-Deno.test("whoever needs each other in a circle is told, and no other order is refused", () => {
+Deno.test("checks that need each other in a circle are told, and no other order is refused", () => {
   const graph = fc.array(fc.uniqueArray(fc.nat({ max: 7 }), { maxLength: 4 }), {
     minLength: 8,
     maxLength: 8,
