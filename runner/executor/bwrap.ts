@@ -3,8 +3,8 @@ import { type Bounds, type Missing, type Places, type Sandbox } from "./sandbox.
 import { type Account, asAccount } from "./accounts.ts";
 import { run, runScript, whichProgram } from "./shell.ts";
 
-/** Where the job finds its folder. */
-const INSIDE = "/work";
+/** Where the job finds its folders. */
+const INSIDE: Places = { checkout: "/work/checkout", home: "/work/home" };
 /** The account inside, whatever it is outside. */
 const ID = "1000";
 
@@ -95,10 +95,11 @@ export async function findBwrap(options: BwrapOptions): Promise<Sandbox | Missin
       "unless a check asks for it",
     all: "-1",
     owner: options.account,
-    insideOf: () => INSIDE,
-    command: ({ network, limits }: Bounds, { folder }: Places, inner) => [
+    inside: () => INSIDE,
+    command: ({ network, limits }: Bounds, { checkout, home }: Places, inner) => [
       ...outer(network, Math.max(1, Math.floor(limits.memory_mb / TEMPORARY_SHARE)), [
-        ...["--bind", folder, INSIDE, "--chdir", `${INSIDE}/checkout`],
+        ...["--bind", checkout, INSIDE.checkout, "--bind", home, INSIDE.home],
+        ...["--chdir", INSIDE.checkout],
       ]),
       // Since Linux 5.14, processes are counted for each user namespace.
       ...[prlimit, `--nproc=${limits.processes}`, `--data=${limits.memory_mb * 1024 * 1024}`],

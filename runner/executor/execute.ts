@@ -2,7 +2,7 @@
 import { type Assignment, MAX_SUMMARY, type Outcome } from "../../services/work/runs/assignment.ts";
 import { waitInWords } from "../../services/kernel/words.ts";
 import { Output } from "./output.ts";
-import type { Sandbox } from "./sandbox.ts";
+import type { Places, Sandbox } from "./sandbox.ts";
 import { PROGRAM_PATH, spawnApart } from "./shell.ts";
 import { SUPERVISOR, supervisorScript } from "./supervisor.ts";
 import { pause, watch } from "./watch.ts";
@@ -24,8 +24,7 @@ export interface Ended {
 
 export interface ExecuteOptions {
   readonly plan: Plan;
-  /** The job's folder, which holds `checkout` and `home`; the sandbox's account owns all of it. */
-  readonly folder: string;
+  readonly places: Places;
   /** Unique to the job, of letters, digits and `-`. */
   readonly name: string;
   readonly sandbox: Sandbox;
@@ -55,14 +54,13 @@ interface Stop {
 }
 
 /**
- * Runs the commands one after the other, until one fails, in the job's folder.
+ * Runs the commands one after the other, until one fails, in the checkout.
  *
  * All processes of the job have ended when it returns, as far as the sandbox can tell.
  */
 export async function execute(options: ExecuteOptions): Promise<Ended> {
-  const { plan, folder, name, sandbox, output, signal } = options;
-  const inside = sandbox.insideOf(folder);
-  const home = `${inside}/home`;
+  const { plan, places, name, sandbox, output, signal } = options;
+  const { home } = sandbox.inside(places);
   const env = { PATH: PROGRAM_PATH, HOME: home, LANG: "C.UTF-8", CI: "true", ...plan.env };
   const script = supervisorScript({
     env: { ...env, ...plan.secrets },
@@ -71,7 +69,7 @@ export async function execute(options: ExecuteOptions): Promise<Ended> {
   });
   const marker = crypto.randomUUID();
   const inner = ["/bin/sh", "-c", SUPERVISOR, "muster", marker, `${script.length}`, sandbox.all];
-  const process = spawnApart(await sandbox.command(plan, { folder, name }, inner));
+  const process = spawnApart(await sandbox.command(plan, { ...places, name }, inner));
   const control = process.stdin.getWriter();
   const tell = (bytes: Uint8Array<ArrayBuffer>) => control.write(bytes).catch(() => {});
   void tell(script);
@@ -99,7 +97,7 @@ export async function execute(options: ExecuteOptions): Promise<Ended> {
   signal.addEventListener("abort", onAbort);
   const watching = watch({
     pid: process.pid,
-    folder,
+    places,
     limits: plan.limits,
     onExceeded: (sentence) => void end({ outcome: "failure", summary: `The check ${sentence}` }),
     signal: over.signal,

@@ -2,6 +2,7 @@
 export { accountOfJobs } from "./accounts.ts";
 export { findBwrap } from "./bwrap.ts";
 export { type Ended, execute, type ExecuteOptions, type Plan } from "./execute.ts";
+export type { LogLine } from "../../services/work/runs/assignment.ts";
 export { Output, type WriteLine } from "./output.ts";
 export { findPlain, sweepProcesses } from "./plain.ts";
-export type { Missing, Sandbox } from "./sandbox.ts";
+export type { Missing, Places, Sandbox } from "./sandbox.ts";

@@ -29,10 +29,10 @@ export async function findPlain(account: Account): Promise<Sandbox | Missing> {
     about: "none: a check can read and do whatever this account can",
     all: "0",
     owner: account,
-    insideOf: (folder) => folder,
+    inside: (places) => places,
     command: async (
       { limits }: Bounds,
-      { folder, name }: Places & { name: string },
+      { checkout, name }: Places & { name: string },
       inner: readonly string[],
     ) => [
       ...asAccount(account),
@@ -46,7 +46,7 @@ export async function findPlain(account: Account): Promise<Sandbox | Missing> {
         "--",
       ],
       ...["env", `${JOB_VARIABLE}=${name}`],
-      ...["/bin/sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", `${folder}/checkout`],
+      ...["/bin/sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", checkout],
       ...inner,
     ],
     sweep: async (name, pid) => {

@@ -4,10 +4,10 @@ import type { Assignment, Isolation } from "../../services/work/runs/assignment.
 /** What decides how a job is kept apart. */
 export type Bounds = Pick<Assignment, "network" | "image" | "limits">;
 
-/** What is where for the job. */
+/** The two folders that a job can write; the account of jobs owns what is in them. */
 export interface Places {
-  /** The job's folder, which holds `checkout` and `home`, and nothing else that it can write. */
-  readonly folder: string;
+  readonly checkout: string;
+  readonly home: string;
 }
 
 /** One way to keep a job apart. */
@@ -17,8 +17,8 @@ export interface Sandbox {
   readonly about: string;
   /** What `kill` calls all processes of the job, from inside. */
   readonly all: "-1" | "0";
-  /** The job's folder as the job sees it. */
-  insideOf(folder: string): string;
+  /** Where the job sees its folders. */
+  inside(places: Places): Places;
   /** The user and the group that run the job, if it is not the runner's own. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
   /**
@@ -26,7 +26,7 @@ export interface Sandbox {
    *
    * @param name unique to the job, of letters and digits
    */
-  command(bounds: Bounds, places: Places & { readonly name: string }, inner: readonly string[]):
+  command(bounds: Bounds, job: Places & { readonly name: string }, inner: readonly string[]):
     | Promise<readonly string[]>
     | readonly string[];
   /** Ends what is left of a job, by its name and its first process, if that alone ends nothing. */

@@ -1,13 +1,14 @@
 /** Ends a job that takes more of the machine than it may. */
 import { statfs } from "node:fs/promises";
 import { runScript } from "./shell.ts";
-import type { Bounds } from "./sandbox.ts";
+import type { Bounds, Places } from "./sandbox.ts";
 
 const EVERY_MS = 500;
 
 /** The size of a folder is measured again after so many times what the last measurement took. */
 const SIZE_PAUSE = 20;
 const SIZE_EVERY_MS = 2000;
+const SIZES = 'du -skx "$@" 2>/dev/null; true';
 
 /** The disk of jobs keeps so much space free for everything else. */
 const KEPT_FREE = 256 * 1024 * 1024;
@@ -21,7 +22,7 @@ const PAGE = 4096;
 export interface WatchOptions {
   /** The first process of the job, which leads its session. */
   readonly pid: number;
-  readonly folder: string;
+  readonly places: Places;
   readonly limits: Bounds["limits"];
   /** Is called once, with a sentence without its end. */
   readonly onExceeded: (sentence: string) => void;
@@ -35,7 +36,7 @@ export async function watch(options: WatchOptions): Promise<void> {
   await Promise.all([
     repeat(signal, () => memoryFault(options), options.onExceeded),
     repeat(signal, () => spaceFault(options), options.onExceeded),
-    repeat(signal, () => sizeFault(options), options.onExceeded),
+    repeat(signal, growth(options), options.onExceeded),
   ]);
 }
 
@@ -109,19 +110,25 @@ export function residentBytes(text: string, pid: number): number {
   return pages * PAGE;
 }
 
-async function spaceFault({ folder }: WatchOptions): Promise<Finding> {
-  const { bavail, bsize } = await statfs(folder);
+async function spaceFault({ places }: WatchOptions): Promise<Finding> {
+  const { bavail, bsize } = await statfs(places.checkout);
   const fault = bavail * bsize > KEPT_FREE ? null : "left too little space on the runner's disk";
   return { fault, pauseMs: EVERY_MS };
 }
 
-async function sizeFault({ folder, limits }: WatchOptions): Promise<Finding> {
-  const start = performance.now();
-  const { output } = await runScript('du -skx "$1" 2>/dev/null; true', folder);
-  const megabytes = parseInt(output) / 1024;
-  const fault = megabytes > limits.disk_mb
-    ? `wrote more than ${limits.disk_mb} MB to its folder`
-    : null;
-  const took = performance.now() - start;
-  return { fault, pauseMs: Math.max(SIZE_EVERY_MS, took * SIZE_PAUSE) };
+/** Tells when a job's folders have grown by more than they may since the first measurement. */
+function growth({ places, limits }: WatchOptions): () => Promise<Finding> {
+  let first: number | null = null;
+  return async () => {
+    const start = performance.now();
+    const { output } = await runScript(SIZES, places.checkout, places.home);
+    const kilobytes = output.split("\n").reduce((sum, line) => sum + (parseInt(line) || 0), 0);
+    first ??= kilobytes;
+    const isOver = (kilobytes - first) / 1024 > limits.disk_mb;
+    const took = performance.now() - start;
+    return {
+      fault: isOver ? `wrote more than ${limits.disk_mb} MB to its folders` : null,
+      pauseMs: Math.max(SIZE_EVERY_MS, took * SIZE_PAUSE),
+    };
+  };
 }

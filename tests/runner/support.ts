@@ -84,7 +84,7 @@ export async function runJob(
         ...plan,
         limits,
       },
-      folder,
+      places: { checkout: join(folder, "checkout"), home: join(folder, "home") },
       name: `test-${crypto.randomUUID()}`,
       sandbox,
       output,
