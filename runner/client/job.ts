@@ -22,6 +22,9 @@ const MEGABYTE = 1024 * 1024;
 /** A renewal waits for so long, or for what is left of half a lease. */
 const RENEW_SECONDS = 10;
 
+/** So long is tried to give a job back, in milliseconds. */
+const GIVE_BACK_MS = 5000;
+
 export interface JobOptions {
   readonly assignment: Assignment;
   readonly server: Server;
@@ -71,8 +74,9 @@ export async function runJob(options: JobOptions): Promise<JobEnd> {
   try {
     const result = await perform(options, output, { ended: ended.signal, lost: lost.signal });
     if (giveBack.aborted && !lost.signal.aborted) {
-      await server.giveBack(assignment, AbortSignal.any([lost.signal, AbortSignal.timeout(5000)]))
-        .catch(() => {});
+      // A job that is cancelled without the server's wish runs again elsewhere.
+      const signal = AbortSignal.any([lost.signal, AbortSignal.timeout(GIVE_BACK_MS)]);
+      await server.finish(assignment, { ...result, outcome: "cancelled" }, signal).catch(() => {});
       return { lost: "it was given back" };
     }
     await log.close();

@@ -89,12 +89,6 @@ export class Server {
     await (await this.#post(pathOf(lease, "finish"), body, { signal })).body?.cancel();
   }
 
-  /** Gives a job back, so that another runner gets it. */
-  async giveBack(lease: Lease, signal: AbortSignal): Promise<void> {
-    const { generation } = lease;
-    await (await this.#post(pathOf(lease, "return"), { generation }, { signal })).body?.cancel();
-  }
-
   /** The archive of a job's check-in, with the job's own token. */
   async archive(
     { archive, token }: Pick<Assignment, "archive" | "token">,
