@@ -409,6 +409,7 @@ export const CHECK_RUN_TABLES = `
     asked_by_key TEXT,
     asked_by_name TEXT NOT NULL,
     fault TEXT,
+    notices TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     ended_at INTEGER,
     UNIQUE (project_id, number),
@@ -422,6 +423,7 @@ export const CHECK_RUN_TABLES = `
     id TEXT PRIMARY KEY,
     run_id TEXT NOT NULL REFERENCES check_runs (id) ON DELETE CASCADE,
     project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL CHECK (kind IN ('commands', 'workflow')),
     name TEXT NOT NULL,
     context TEXT NOT NULL,
     counts INTEGER NOT NULL,
@@ -443,6 +445,8 @@ export const CHECK_RUN_TABLES = `
     cancelled_at INTEGER,
     summary TEXT NOT NULL,
     exit_code INTEGER,
+    outputs TEXT,
+    steps TEXT,
     queued_at INTEGER,
     started_at INTEGER,
     ended_at INTEGER,
@@ -458,6 +462,7 @@ export const CHECK_RUN_TABLES = `
     project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
     runner_id TEXT NOT NULL,
     generation INTEGER NOT NULL,
+    number INTEGER NOT NULL UNIQUE,
     token_hash TEXT NOT NULL UNIQUE,
     expires_at INTEGER NOT NULL
   ) STRICT;

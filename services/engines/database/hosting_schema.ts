@@ -470,6 +470,8 @@ export interface CheckRunsTable {
   asked_by_name: Fixed<string>;
   /** Why it has no jobs, if the definition has a fault; or null. */
   fault: Fixed<string | null>;
+  /** JSON: what its definition has that muster does not do. */
+  notices: Fixed<string>;
   created_at: Fixed<number>;
   ended_at: number | null;
 }
@@ -479,6 +481,8 @@ export interface CheckJobsTable {
   id: Fixed<string>;
   run_id: Fixed<string>;
   project_id: Fixed<string>;
+  /** What runs it: commands, or a workflow of Forgejo. */
+  kind: Fixed<"commands" | "workflow">;
   name: Fixed<string>;
   /** The context under which it reports. */
   context: Fixed<string>;
@@ -510,6 +514,9 @@ export interface CheckJobsTable {
   cancelled_at: number | null;
   summary: string;
   exit_code: number | null;
+  /** JSON: what it passes on to jobs that need it, and its steps; null for none. */
+  outputs: string | null;
+  steps: string | null;
   queued_at: number | null;
   started_at: number | null;
   ended_at: number | null;
@@ -521,6 +528,8 @@ export interface CheckLeasesTable {
   project_id: Fixed<string>;
   runner_id: Fixed<string>;
   generation: Fixed<number>;
+  /** Names the job and the generation for runners that know numbers only. */
+  number: Fixed<number>;
   token_hash: Fixed<string>;
   expires_at: number;
 }

@@ -425,6 +425,8 @@ export interface ProjectEventTypes {
     /** Why its end is asked for while it runs, else null. */
     cancelled: string | null;
   };
+  /** A secret of checks; `check`: the one that gets it, or null for all. `action`: set or removed. */
+  "project.secret_changed": InProject & { name: string; check: string | null; action: string };
   "project.release": InProject & { tag_name: string; name: string; status: string };
   "project.landing": InProject & {
     /** The review, under both names. */
@@ -483,6 +485,7 @@ const NAMES: Readonly<Record<ProjectEventName, true>> = {
   removed: true,
   review: true,
   rewound: true,
+  secret_changed: true,
   status: true,
   strikes_forgotten: true,
   tag: true,

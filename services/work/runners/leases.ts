@@ -37,6 +37,8 @@ export interface Lease {
   readonly runnerId: string;
   /** Which lease of the job it is, from 1: an earlier one gives no right any more. */
   readonly generation: number;
+  /** Names the job and the generation for runners that know numbers only; never used again. */
+  readonly number: number;
 }
 
 interface HeldLease extends Lease {
@@ -75,6 +77,7 @@ export class Leases implements Directory, TokenSource {
         projectId: row.project_id,
         runnerId: row.runner_id,
         generation: row.generation,
+        number: row.number,
         digest: row.token_hash,
       });
     }
@@ -132,10 +135,19 @@ export class Leases implements Directory, TokenSource {
     return lease as Lease;
   }
 
-  /** The token of a job under a lease, and the statement that begins both. */
-  async begin(lease: Lease): Promise<{ readonly token: string; readonly statement: Statement }> {
+  /** The lease with a number; null if it has ended. */
+  numbered(number: number): Lease | null {
+    return this.#byJob.values().find((lease) => lease.number === number) ?? null;
+  }
+
+  /** A new lease, the token of its job, and the statement that begins both. */
+  async begin(
+    asked: Omit<Lease, "number">,
+  ): Promise<{ readonly lease: Lease; readonly token: string; readonly statement: Statement }> {
     const { key, database, clock } = this.#options;
-    const { jobId, projectId, runnerId, generation } = lease;
+    const { jobId, projectId, runnerId, generation } = asked;
+    const number = clock() * 1000 + Math.floor(Math.random() * 1000);
+    const lease = { ...asked, number };
     const token = (await key.mac(PURPOSE, `${jobId} ${generation}`)).slice(0, 40);
     const digest = sha256(token);
     const insertion = database.tables.insertInto("check_leases").values({
@@ -143,11 +155,12 @@ export class Leases implements Directory, TokenSource {
       project_id: projectId,
       runner_id: runnerId,
       generation,
+      number,
       token_hash: digest,
       expires_at: clock() + LEASE_MS,
     });
     const committed = () => this.#hold({ ...lease, digest });
-    return { token, statement: statement(insertion, { committed }) };
+    return { lease, token, statement: statement(insertion, { committed }) };
   }
 
   /** The statement that ends a lease, if it is still the one of its job; it must be there. */
@@ -197,6 +210,7 @@ export class Leases implements Directory, TokenSource {
       projectId: row.project_id,
       runnerId: row.runner_id,
       generation: row.generation,
+      number: row.number,
       expiresAt: row.expires_at,
     }));
   }
@@ -215,7 +229,7 @@ export class Leases implements Directory, TokenSource {
   }
 }
 
-function tokenIdOf({ jobId, generation }: Lease): string {
+function tokenIdOf({ jobId, generation }: Pick<Lease, "jobId" | "generation">): string {
   return `job ${jobId} ${generation}`;
 }
 
