@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Checks } from "../../work/checks/mod.ts";
+import { Checks, CheckWaits } from "../../work/checks/mod.ts";
 import type { Config } from "../config/mod.ts";
 import type { Database } from "../../engines/database/mod.ts";
 import type { EventLog } from "../../engines/events/mod.ts";
@@ -115,6 +115,7 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly customFields: CustomFields;
   readonly submissions: Submissions;
   readonly checks: Checks;
+  readonly checkWaits: CheckWaits;
   readonly protection: Protection;
   readonly releases: Releases;
   readonly technotes: Technotes;
@@ -155,6 +156,7 @@ type Work = Omit<
   | keyof Notifications
   | "wikis"
   | "feeds"
+  | "checkWaits"
   | "overlapWatch"
   | "ticketNotes"
   | "technotes"
@@ -322,6 +324,7 @@ export async function openHosting(
     wikis,
     sqlQueries,
     feeds,
+    checkWaits: new CheckWaits({ feeds, projects, scheduler }),
     overlapWatch,
     ...notifications,
     ticketNotes,
