@@ -52,7 +52,7 @@ const waitChecks = tool({
       const answer = await lookAt(about, call, 0);
       return { answer, isOver: isOver(answer.data) };
     },
-    // Whoever runs the checks goes on.
+    // The checks themselves go on.
     cancel: () => Promise.resolve(),
   },
 });
