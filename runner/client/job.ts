@@ -52,7 +52,10 @@ export async function runJob(options: JobOptions): Promise<JobEnd> {
   const lost = new AbortController();
   /** Ends the job's processes. */
   const ended = new AbortController();
+  /** The server is told the result, after which there is no lease. */
+  let isFinishing = false;
   const lose = (why: string) => {
+    if (isFinishing) return;
     if (!lost.signal.aborted) lost.abort(why);
     ended.abort(new Interruption(why, 0));
   };
@@ -81,6 +84,7 @@ export async function runJob(options: JobOptions): Promise<JobEnd> {
     }
     await log.close();
     lost.signal.throwIfAborted();
+    isFinishing = true;
     await untilThere(lost.signal, () => server.finish(assignment, result, lost.signal));
     return { result };
   } catch (error) {

@@ -93,11 +93,19 @@ export class Output {
       line.add(text.slice(start));
     };
     const reader = pipe.getReader();
+    let rest = Buffer.alloc(0);
     for (;;) {
       const chunk = await nextOf(reader, over);
       if (chunk === null) break;
       this.#bytes += chunk.length;
-      await add(decoder.decode(chunk, { stream: true }));
+      if (!this.#hasEnded) {
+        await add(decoder.decode(chunk, { stream: true }));
+        continue;
+      }
+      // What comes now is of interest for its markers alone.
+      const around = Buffer.concat([rest, chunk]);
+      if (around.includes(marker)) await add(`${decoder.decode(around)}\n`);
+      rest = around.subarray(1 - marker.length);
     }
     await reader.cancel();
     await add(decoder.decode());
