@@ -381,20 +381,20 @@ async function openCheckRuns(
   const clock = () => scheduler.now();
   const leases = await Leases.open({ database, identity, key, clock });
   const runners = await Runners.open({ ...work, database, identity, leases, key, log, clock });
-  const definitions = new CheckDefinitions(repositories);
+  const sources = [new CheckDefinitions(repositories)];
   const runs = new Runs({
     ...work,
     database,
     leases,
     runners,
-    sources: [definitions],
+    sources,
     scheduler,
     log,
   });
   const checkSecrets = new CheckSecrets({ database, key, clock });
   const parts = { ...options, ...work, runs, runners, leases };
   const dispatcher = new Dispatcher({ ...parts, secrets: checkSecrets });
-  const triggers = new Triggers({ ...parts, reviews: reviews.store, definitions, halts });
+  const triggers = new Triggers({ ...parts, reviews: reviews.store, sources, halts });
   await runs.start();
   started.defer(() => runs.close());
   dispatcher.start();

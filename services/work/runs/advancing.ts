@@ -6,6 +6,8 @@ export interface Next {
   readonly start: readonly Job[];
   readonly skip: readonly { readonly job: Job; readonly why: string }[];
   readonly cancel: readonly { readonly job: Job; readonly why: string }[];
+  /** Those that cannot run. */
+  readonly fail: readonly { readonly job: Job; readonly why: string }[];
 }
 
 /** Decides about the jobs of a run. @param jobs the newest attempt of each */
@@ -26,5 +28,5 @@ export const nextByNeeds: NextOf = (jobs) => {
       skip.push({ job, why: `Skipped: the check ${failed.context} has not passed` });
     } else if (needed.every((one) => one?.state === "success")) start.push(job);
   }
-  return { start, skip, cancel: [] };
+  return { start, skip, cancel: [], fail: [] };
 };

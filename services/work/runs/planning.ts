@@ -27,8 +27,10 @@ export interface Trigger {
   readonly askedBy: { readonly key: string | null; readonly name: string };
   /** The time of cron that has come. */
   readonly cron?: string;
-  /** The only checks that are asked for, with what they need. */
-  readonly names?: readonly string[];
+  /** The only checks, or files of workflows, that are asked for, with what they need. */
+  readonly names?: readonly string[] | undefined;
+  /** What a workflow is started with. */
+  readonly inputs?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A job that a trigger begins. */
@@ -63,6 +65,8 @@ export interface JobSource {
    * @param definedBy the tip of its branch
    */
   planOf(project: Project, trigger: Trigger, definedBy: string): Promise<Plan>;
+  /** The times of cron of a project's main branch, each once. */
+  cronOf(project: Project): Promise<readonly string[]>;
 }
 
 /** `.muster/checks.yaml`. */
@@ -91,7 +95,6 @@ export class CheckDefinitions implements JobSource {
     return { jobs, notices: [], faults };
   }
 
-  /** The times of cron of a project's main branch, each once. */
   async cronOf(project: Project): Promise<readonly string[]> {
     const branch = await this.#repositories.mainBranches.of(project);
     const text = await this.#textAt(project, branch);

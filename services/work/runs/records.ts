@@ -27,8 +27,8 @@ export interface JobSpec {
   };
   readonly artifacts: readonly string[];
   readonly cache: { readonly key: string; readonly paths: readonly string[] } | null;
-  /** Of a job of a workflow: what its runner gets. */
-  readonly payload?: string;
+  /** Whether another job of its group in the same run does not keep it waiting. */
+  readonly sharesGroup?: boolean;
 }
 
 /** What a definition has that muster does not do. */
@@ -91,6 +91,10 @@ export interface Job {
   readonly cancelledAt: number | null;
   readonly summary: string;
   readonly exitCode: number | null;
+  /** What it passes on to those that need it. */
+  readonly outputs: Readonly<Record<string, string>>;
+  /** JSON: the steps of a workflow; null for none. */
+  readonly steps: string | null;
   readonly queuedAt: number | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
@@ -139,6 +143,8 @@ export function jobOf(row: Selectable<Tables["check_jobs"]>): Job {
     cancelledAt: row.cancelled_at,
     summary: row.summary,
     exitCode: row.exit_code,
+    outputs: row.outputs === null ? {} : JSON.parse(row.outputs),
+    steps: row.steps,
     queuedAt: row.queued_at,
     startedAt: row.started_at,
     endedAt: row.ended_at,

@@ -216,6 +216,7 @@ export class Runs {
         if (left <= 1 || !isRaced(error)) throw error;
       }
     }
+    await this.#advance(project, id);
     return await this.store.get(id);
   }
 
@@ -359,6 +360,24 @@ export class Runs {
     return state;
   }
 
+  /**
+   * Keeps how far the steps of a job are.
+   *
+   * @param steps JSON
+   * @throws Conflict if the lease has ended
+   */
+  async noteSteps({ jobId, generation }: Lease, steps: string): Promise<void> {
+    const update = this.#options.database.tables.updateTable("check_jobs").set({ steps })
+      .where("id", "=", jobId).where("generation", "=", generation).where("state", "=", "running");
+    try {
+      await this.#options.database.commit({
+        statements: [statement(update, { mustChange: true })],
+      });
+    } catch (error) {
+      throw error instanceof Unchanged ? leaseGone() : error;
+    }
+  }
+
   /** @throws NotFound */
   async requireRun(project: Pick<Project, "id">, number: number): Promise<Run> {
     const run = await this.store.numbered(project.id, number);
@@ -421,7 +440,7 @@ export class Runs {
     readonly attempt: number;
     readonly now: number;
   }): Selectable<Tables["check_jobs"]> {
-    const isReady = job.needs.length === 0;
+    const isReady = job.kind === "commands" && job.needs.length === 0;
     return {
       id: this.#newId(now),
       run_id: id,
@@ -622,17 +641,26 @@ export class Runs {
       const parts = [
         nextByNeeds(jobs.filter(({ kind }) => kind === "commands")),
         nextOfWorkflow(jobs.filter(({ kind }) => kind === "workflow")),
-      ];
+      ].map((next) => ({
+        ...next,
+        cancel: next.cancel.filter(({ job }) => job.cancelReason === null),
+      }));
       const run = await this.#runOf({ runId });
       for (const { job, why } of parts.flatMap(({ skip }) => skip)) {
         await this.#end(project, job, { state: "skipped", summary: why }, BY_MUSTER);
+      }
+      for (const { job, why } of parts.flatMap(({ fail }) => fail)) {
+        await this.#end(project, job, { state: "error", summary: why }, BY_MUSTER);
       }
       for (const { job, why } of parts.flatMap(({ cancel }) => cancel)) {
         await this.#cancelJob(project, job, why, BY_MUSTER);
       }
       const start = parts.flatMap((part) => part.start);
       if (start.length > 0) await this.#queue(project, run, start);
-      if (parts.some(({ skip, cancel }) => skip.length + cancel.length > 0)) continue;
+      const hasEndedOthers = parts.some(({ skip, fail, cancel }) =>
+        skip.length + fail.length + cancel.length > 0
+      );
+      if (hasEndedOthers) continue;
       if (jobs.every(hasEnded) && run.endedAt === null) await this.#endRun(runId);
       return;
     }
