@@ -55,6 +55,7 @@ const SCHEMES: Record<Opens, readonly SecurityScheme[]> = {
   questions: ["apiToken", "adminToken", "agentToken", "personToken", "passphrase"],
   account: ["apiToken", "adminToken", "agentToken", "personToken", "passphrase"],
   models: ["apiToken", "adminToken", "agentToken", "passphrase"],
+  runner: ["runnerToken"],
   projects: ["apiToken", "adminToken", "agentToken", "personToken", "passphrase", "session"],
 };
 

@@ -20,6 +20,11 @@ export const SECURITY_SCHEMES = {
     scheme: "bearer",
     description: "A token of a person",
   },
+  runnerToken: {
+    type: "http",
+    scheme: "bearer",
+    description: "The token of a runner of checks, which opens the jobs that it has",
+  },
   passphrase: {
     type: "http",
     scheme: "basic",

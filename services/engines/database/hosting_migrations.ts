@@ -376,3 +376,128 @@ export const WORK_TABLES = `
   ) STRICT;
   CREATE INDEX uploads_of_project ON uploads (project_id);
 `;
+
+/** What runs checks: runners, runs, jobs, leases, and what jobs keep. */
+export const CHECK_RUN_TABLES = `
+  CREATE TABLE runners (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    name_folded TEXT NOT NULL UNIQUE,
+    token_hash TEXT NOT NULL UNIQUE,
+    labels TEXT NOT NULL,
+    projects TEXT,
+    paused_at INTEGER,
+    version TEXT NOT NULL,
+    isolation TEXT NOT NULL,
+    created_by TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    last_seen INTEGER
+  ) STRICT;
+
+  CREATE TABLE check_runs (
+    id TEXT PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    cause TEXT NOT NULL CHECK (cause IN ('review', 'landing', 'push', 'cron', 'manual')),
+    cause_key TEXT NOT NULL,
+    subject TEXT,
+    review INTEGER,
+    checkin TEXT NOT NULL,
+    branch TEXT NOT NULL,
+    defined_by TEXT NOT NULL,
+    is_trusted INTEGER NOT NULL,
+    asked_by_key TEXT,
+    asked_by_name TEXT NOT NULL,
+    fault TEXT,
+    notices TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    UNIQUE (project_id, number),
+    UNIQUE (project_id, cause_key)
+  ) STRICT;
+  CREATE INDEX open_check_runs ON check_runs (project_id, id) WHERE ended_at IS NULL;
+  CREATE INDEX check_runs_of_checkin ON check_runs (project_id, checkin);
+  CREATE INDEX ended_check_runs ON check_runs (ended_at) WHERE ended_at IS NOT NULL;
+
+  CREATE TABLE check_jobs (
+    id TEXT PRIMARY KEY,
+    run_id TEXT NOT NULL REFERENCES check_runs (id) ON DELETE CASCADE,
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL CHECK (kind IN ('commands', 'workflow')),
+    name TEXT NOT NULL,
+    context TEXT NOT NULL,
+    counts INTEGER NOT NULL,
+    checkin TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (
+      state IN (
+        'waiting', 'queued', 'running', 'success', 'failure', 'error', 'cancelled', 'skipped'
+      )
+    ),
+    needs TEXT NOT NULL,
+    labels TEXT NOT NULL,
+    spec TEXT NOT NULL,
+    group_name TEXT,
+    generation INTEGER NOT NULL,
+    runner_id TEXT,
+    runner_name TEXT,
+    cancel_reason TEXT,
+    cancelled_at INTEGER,
+    summary TEXT NOT NULL,
+    exit_code INTEGER,
+    outputs TEXT,
+    steps TEXT,
+    queued_at INTEGER,
+    started_at INTEGER,
+    ended_at INTEGER,
+    UNIQUE (run_id, context, attempt)
+  ) STRICT;
+  CREATE INDEX queued_check_jobs ON check_jobs (queued_at, id) WHERE state = 'queued';
+  CREATE INDEX running_check_jobs ON check_jobs (project_id, group_name) WHERE state = 'running';
+  CREATE INDEX check_jobs_of_context ON check_jobs (project_id, context, ended_at);
+  CREATE INDEX check_jobs_of_checkin ON check_jobs (project_id, checkin, context);
+
+  CREATE TABLE check_leases (
+    job_id TEXT PRIMARY KEY REFERENCES check_jobs (id) ON DELETE CASCADE,
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    runner_id TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    number INTEGER NOT NULL UNIQUE,
+    token_hash TEXT NOT NULL UNIQUE,
+    expires_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX check_leases_of_project ON check_leases (project_id);
+
+  CREATE TABLE check_artifacts (
+    job_id TEXT NOT NULL REFERENCES check_jobs (id) ON DELETE CASCADE,
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    file TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (job_id, path)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX check_artifacts_of_project ON check_artifacts (project_id);
+
+  CREATE TABLE check_caches (
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    scope TEXT NOT NULL,
+    key TEXT NOT NULL,
+    file TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    used_at INTEGER NOT NULL,
+    PRIMARY KEY (project_id, scope, key)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE check_secrets (
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    check_name TEXT NOT NULL,
+    name TEXT NOT NULL,
+    sealed TEXT NOT NULL,
+    set_by TEXT NOT NULL,
+    set_at INTEGER NOT NULL,
+    PRIMARY KEY (project_id, check_name, name)
+  ) STRICT, WITHOUT ROWID;
+`;

@@ -24,6 +24,13 @@ export interface HostingTables {
   checks: ChecksTable;
   check_history: CheckHistoryTable;
   newest_reports: NewestReportsTable;
+  runners: RunnersTable;
+  check_runs: CheckRunsTable;
+  check_jobs: CheckJobsTable;
+  check_leases: CheckLeasesTable;
+  check_artifacts: CheckArtifactsTable;
+  check_caches: CheckCachesTable;
+  check_secrets: CheckSecretsTable;
   protection_rules: ProtectionRulesTable;
   landings: LandingsTable;
   releases: ReleasesTable;
@@ -421,4 +428,143 @@ export interface StoredBytesTable {
   project_id: Fixed<string>;
   actor_key: Fixed<string>;
   bytes: number;
+}
+
+/** Programs that run checks. */
+export interface RunnersTable {
+  id: Fixed<string>;
+  name: string;
+  name_folded: string;
+  token_hash: string;
+  /** JSON: labels. */
+  labels: string;
+  /** JSON: ids of the projects whose jobs it takes; null for all. */
+  projects: string | null;
+  paused_at: number | null;
+  version: string;
+  /** JSON: how it keeps jobs apart. */
+  isolation: string;
+  created_by: Fixed<string>;
+  created_at: Fixed<number>;
+  last_seen: number | null;
+}
+
+/** All jobs that one cause began on one check-in; `number` is the id that the API shows. */
+export interface CheckRunsTable {
+  id: Fixed<string>;
+  project_id: Fixed<string>;
+  number: Fixed<number>;
+  cause: Fixed<"review" | "landing" | "push" | "cron" | "manual">;
+  /** What makes the cause one of its kind: a second run of the same cause is a duplicate. */
+  cause_key: Fixed<string>;
+  /** What runs of one subject have in common, of which a newer one supersedes the older; or null. */
+  subject: Fixed<string | null>;
+  review: Fixed<number | null>;
+  checkin: Fixed<string>;
+  branch: Fixed<string>;
+  /** The check-in whose definition decides. */
+  defined_by: Fixed<string>;
+  /** Whether its check-in is on a protected branch, so that its jobs get secrets. */
+  is_trusted: Fixed<number>;
+  asked_by_key: Fixed<string | null>;
+  asked_by_name: Fixed<string>;
+  /** Why it has no jobs, if the definition has a fault; or null. */
+  fault: Fixed<string | null>;
+  /** JSON: what its definition has that muster does not do. */
+  notices: Fixed<string>;
+  created_at: Fixed<number>;
+  ended_at: number | null;
+}
+
+/** Checks of runs, on runners. */
+export interface CheckJobsTable {
+  id: Fixed<string>;
+  run_id: Fixed<string>;
+  project_id: Fixed<string>;
+  /** What runs it: commands, or a workflow of Forgejo. */
+  kind: Fixed<"commands" | "workflow">;
+  name: Fixed<string>;
+  /** The context under which it reports. */
+  context: Fixed<string>;
+  /** Whether its report can count. */
+  counts: Fixed<number>;
+  checkin: Fixed<string>;
+  attempt: Fixed<number>;
+  state:
+    | "waiting"
+    | "queued"
+    | "running"
+    | "success"
+    | "failure"
+    | "error"
+    | "cancelled"
+    | "skipped";
+  /** JSON: names of checks of the run. */
+  needs: Fixed<string>;
+  /** JSON: labels of a runner. */
+  labels: Fixed<string>;
+  /** JSON: commands, environment and limits. */
+  spec: Fixed<string>;
+  group_name: Fixed<string | null>;
+  /** Which lease is the newest; 0 before the first one. */
+  generation: number;
+  runner_id: string | null;
+  runner_name: string | null;
+  cancel_reason: string | null;
+  cancelled_at: number | null;
+  summary: string;
+  exit_code: number | null;
+  /** JSON: what it passes on to jobs that need it, and its steps; null for none. */
+  outputs: string | null;
+  steps: string | null;
+  queued_at: number | null;
+  started_at: number | null;
+  ended_at: number | null;
+}
+
+/** Which runner has a job; a row for each job that runs. */
+export interface CheckLeasesTable {
+  job_id: Fixed<string>;
+  project_id: Fixed<string>;
+  runner_id: Fixed<string>;
+  generation: Fixed<number>;
+  /** Names the job and the generation for runners that know numbers only. */
+  number: Fixed<number>;
+  token_hash: Fixed<string>;
+  expires_at: number;
+}
+
+/** Files that jobs have kept. */
+export interface CheckArtifactsTable {
+  job_id: Fixed<string>;
+  project_id: Fixed<string>;
+  path: Fixed<string>;
+  generation: number;
+  /** The name of its file in the folder of the job. */
+  file: string;
+  bytes: number;
+  created_at: number;
+}
+
+/** Folders that jobs left for later ones. */
+export interface CheckCachesTable {
+  project_id: Fixed<string>;
+  /** Whose jobs read it: `protected`, which all do, or one review. */
+  scope: Fixed<string>;
+  key: Fixed<string>;
+  file: string;
+  bytes: number;
+  created_at: number;
+  used_at: number;
+}
+
+/** Secrets of checks, sealed. */
+export interface CheckSecretsTable {
+  project_id: Fixed<string>;
+  /** The check that gets it; empty for all. */
+  check_name: Fixed<string>;
+  name: Fixed<string>;
+  sealed: string;
+  set_by: string;
+  set_at: number;
 }

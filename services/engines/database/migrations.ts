@@ -1,5 +1,10 @@
 import { FIRST_SCHEMA, FIRST_VERSION } from "./first_schema.ts";
-import { MIRROR_TABLE, PROJECT_TABLES, WORK_TABLES } from "./hosting_migrations.ts";
+import {
+  CHECK_RUN_TABLES,
+  MIRROR_TABLE,
+  PROJECT_TABLES,
+  WORK_TABLES,
+} from "./hosting_migrations.ts";
 import type { Migration } from "./migration.ts";
 
 /** What several servers with one database need, and the node that has each project. */
@@ -369,4 +374,5 @@ export const MIGRATIONS: readonly Migration[] = Object.freeze([
   ) STRICT;
   CREATE INDEX oauth_grants_of_account ON oauth_grants (account_id);
   `,
+  CHECK_RUN_TABLES,
 ]);

@@ -45,6 +45,11 @@ export interface EventTypes extends ProjectEventTypes {
   "api_token.rotated": Record<string, never>;
   "token.created": { id: string; name: string; owner: string | null; scopes: readonly string[] };
   "token.revoked": { id: string; name: string };
+  /** A program that runs checks was made, takes no more jobs, takes them again, or is gone. */
+  "runner.created": { name: string; labels: readonly string[] };
+  "runner.paused": { name: string };
+  "runner.resumed": { name: string };
+  "runner.removed": { name: string };
   "signing_key.added": { id: string; name: string; owner: string; fingerprint: string };
   "signing_key.removed": { id: string; name: string; fingerprint: string };
   "llm_backend.created": { name: string; provider: string; base_url: string };
@@ -403,6 +408,25 @@ export interface ProjectEventTypes {
     target_url: string;
     reporter: string;
   };
+  /** A check on a runner: its job waits, runs or has ended. */
+  "project.job": InProject & {
+    /** The id of the job. */
+    job: string;
+    /** The number of its run. */
+    run: number;
+    name: string;
+    checkin: string;
+    /** The review whose round it tests, or null. */
+    review: number | null;
+    attempt: number;
+    /** waiting, queued, running, success, failure, error, cancelled or skipped. */
+    state: string;
+    runner: string | null;
+    /** Why its end is asked for while it runs, else null. */
+    cancelled: string | null;
+  };
+  /** A secret of checks; `check`: the one that gets it, or null for all. `action`: set or removed. */
+  "project.secret_changed": InProject & { name: string; check: string | null; action: string };
   "project.release": InProject & { tag_name: string; name: string; status: string };
   "project.landing": InProject & {
     /** The review, under both names. */
@@ -450,6 +474,7 @@ const NAMES: Readonly<Record<ProjectEventName, true>> = {
   created: true,
   forum: true,
   imported: true,
+  job: true,
   landing: true,
   member_changed: true,
   mirror_changed: true,
@@ -460,6 +485,7 @@ const NAMES: Readonly<Record<ProjectEventName, true>> = {
   removed: true,
   review: true,
   rewound: true,
+  secret_changed: true,
   status: true,
   strikes_forgotten: true,
   tag: true,

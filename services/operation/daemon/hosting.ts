@@ -40,6 +40,15 @@ import { Protection } from "../../work/protection/mod.ts";
 import { SqlQueries } from "../../work/queries/mod.ts";
 import { DataRetention, type RetentionDays } from "../retention/mod.ts";
 import { openReviews, type ReviewServices } from "../../work/reviews/mod.ts";
+import { Leases, Runners } from "../../work/runners/mod.ts";
+import {
+  CheckDefinitions,
+  CheckSecrets,
+  Dispatcher,
+  JobLogs,
+  Runs,
+  Triggers,
+} from "../../work/runs/mod.ts";
 import { Releases, Uploads } from "../../work/releases/mod.ts";
 import { GitDoor, GitPushes, LfsObjects } from "../../work/git/mod.ts";
 import { Signatures } from "../../work/signatures/mod.ts";
@@ -115,6 +124,14 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly customFields: CustomFields;
   readonly submissions: Submissions;
   readonly checks: Checks;
+  /** The programs that run checks, and which job each has. */
+  readonly runners: Runners;
+  readonly leases: Leases;
+  /** Runs of checks, and what gives their jobs to runners. */
+  readonly runs: Runs;
+  readonly dispatcher: Dispatcher;
+  readonly jobLogs: JobLogs;
+  readonly checkSecrets: CheckSecrets;
   readonly protection: Protection;
   readonly releases: Releases;
   readonly technotes: Technotes;
@@ -149,10 +166,17 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly restores: ProjectRestores;
 }
 
+/** What runs checks. */
+type CheckRuns = Pick<
+  Hosting,
+  "runners" | "leases" | "runs" | "dispatcher" | "jobLogs" | "checkSecrets"
+>;
+
 /** The services of the work on projects. */
 type Work = Omit<
   Hosting,
   | keyof Notifications
+  | keyof CheckRuns
   | "wikis"
   | "feeds"
   | "overlapWatch"
@@ -308,6 +332,7 @@ export async function openHosting(
     started,
   );
   const overlapWatch = await openOverlapWatch(options, work, started);
+  const checkRuns = await openCheckRuns(options, work, started);
   const wikis = new Wikis({ repositories });
   const sqlQueries = new SqlQueries({ repositories, scheduler, log });
   started.defer(() => sqlQueries.close());
@@ -316,6 +341,7 @@ export async function openHosting(
   const followers = [notifications.notifier, ticketNotes, overlapWatch];
   return {
     ...work,
+    ...checkRuns,
     ...await openMoves({ ...options, projects, repositories, uploads, followers }, started),
     reads,
     search: new ProjectSearch({ ...options, projects, reads }),
@@ -339,6 +365,41 @@ export async function openHosting(
     imports: openImports(options, work, started),
     retention: openRetention(options, work, started),
   };
+}
+
+/** Opens what runs checks, and goes on with the runs that have not ended. */
+async function openCheckRuns(
+  options: HostingOptions,
+  work: Work,
+  started: AsyncDisposableStack,
+): Promise<CheckRuns> {
+  const { database, scheduler, identity, tokenKey: key, log, halts, folder } = options;
+  const { repositories, reviews } = work;
+  const clock = () => scheduler.now();
+  const leases = await Leases.open({ database, identity, key, clock });
+  const runners = await Runners.open({ ...work, database, identity, leases, key, log, clock });
+  const definitions = new CheckDefinitions(repositories);
+  const runs = new Runs({
+    ...work,
+    database,
+    leases,
+    runners,
+    sources: [definitions],
+    scheduler,
+    log,
+  });
+  const checkSecrets = new CheckSecrets({ database, key, clock });
+  const parts = { ...options, ...work, runs, runners, leases };
+  const dispatcher = new Dispatcher({ ...parts, secrets: checkSecrets });
+  const triggers = new Triggers({ ...parts, reviews: reviews.store, definitions, halts });
+  await runs.start();
+  started.defer(() => runs.close());
+  dispatcher.start();
+  started.defer(() => dispatcher.close());
+  await triggers.start();
+  started.defer(() => triggers.close());
+  const jobLogs = new JobLogs(join(folder, ".checks"));
+  return { runners, leases, runs, dispatcher, jobLogs, checkSecrets };
 }
 
 async function openUploads(

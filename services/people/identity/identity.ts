@@ -26,6 +26,16 @@ interface IdentityOptions {
   readonly agentSessions: Pick<AgentSessions, "enter">;
 }
 
+/** Tokens that another service makes and ends. */
+export interface TokenSource {
+  /**
+   * The principal of a token; null if it is none of this source's.
+   *
+   * @param digest SHA-256 of the token
+   */
+  ownerOf(digest: string): Principal | null;
+}
+
 /** Whose name and password are a credential. */
 const PASSPHRASE_KINDS = ["agent"] as const;
 
@@ -45,6 +55,7 @@ export class Identity {
   readonly #agentSessions: IdentityOptions["agentSessions"];
   readonly #digests = new TokenDigests();
   readonly #listeners = new Set<(principal: Principal) => void>();
+  readonly #sources: TokenSource[] = [];
 
   constructor(options: IdentityOptions) {
     this.#operatorToken = options.operatorToken;
@@ -62,6 +73,16 @@ export class Identity {
    */
   get endings(): number {
     return this.#revocations.count;
+  }
+
+  /** Also accepts the tokens of another service, which tells of each that ends: {@link ended}. */
+  accept(source: TokenSource): void {
+    this.#sources.push(source);
+  }
+
+  /** Ends what was opened with a token of a source. */
+  ended(tokenId: string): void {
+    this.#revocations.announce({ kind: "token", accountId: null, tokenId });
   }
 
   /**
@@ -102,7 +123,7 @@ export class Identity {
     const digest = this.#digests.of(token);
     const principal = this.#operatorToken.matches(digest)
       ? OPERATOR
-      : this.#tokens.find(token, digest);
+      : this.#tokens.find(token, digest) ?? this.#ofSources(digest);
     if (principal !== null) this.#digests.remember(token, digest);
     return principal;
   }
@@ -142,6 +163,8 @@ export class Identity {
     const isToken = credential.kind === "basic" && TOKEN.test(credential.password);
     if (!isToken) return await this.authenticate(credential, address);
     const { name, password } = credential;
+    const other = this.#ofSources(sha256(password));
+    if (other !== null) return other;
     const fits = (token: string) => sameDigest(token, password);
     return await this.authenticateProof({ name, projectId, fits }, address);
   }
@@ -196,9 +219,17 @@ export class Identity {
     const digest = this.#digests.of(token);
     const principal = this.#operatorToken.matches(digest)
       ? OPERATOR
-      : this.#tokens.authenticate(token, digest);
+      : this.#tokens.authenticate(token, digest) ?? this.#ofSources(digest);
     if (principal !== null) this.#digests.remember(token, digest);
     return principal;
+  }
+
+  #ofSources(digest: string): Principal | null {
+    for (const source of this.#sources) {
+      const principal = source.ownerOf(digest);
+      if (principal !== null) return principal;
+    }
+    return null;
   }
 
   async #authenticateAgent(name: string, password: string, address: string): Promise<Principal> {

@@ -32,7 +32,7 @@ export {
 } from "./attempts.ts";
 export { DeferredTimes } from "./deferred_times.ts";
 export { type Ended, type EndedListener, type Ending, Revocations } from "./revocations.ts";
-export { Identity } from "./identity.ts";
+export { Identity, type TokenSource } from "./identity.ts";
 export {
   type KeyFile,
   newSecret,

@@ -18,11 +18,19 @@ export type Visibility = "public" | "internal" | "private";
  * - `questions`: questions to people, and what waits for somebody; agents ask, people answer
  * - `account`: what an account keeps of itself, such as its signing keys
  * - `models`: language models, which cost money
+ * - `runner`: the jobs of checks, for the runner that has them
  * - `projects`: what somebody does in all projects, each of which decides on its own
  * - `project`: a repository and everything that belongs to it
  */
 export type Resource = {
-  readonly kind: "server" | "coordination" | "questions" | "account" | "models" | "projects";
+  readonly kind:
+    | "server"
+    | "coordination"
+    | "questions"
+    | "account"
+    | "models"
+    | "runner"
+    | "projects";
   /** Whether a web page asks, where a session has the rights of its account. */
   readonly isAtPage?: boolean;
 } | {
@@ -34,7 +42,15 @@ export type Resource = {
 };
 
 /** How a principal was authenticated. The API token opens everything, so it is in no table. */
-type Holder = "agent" | "person" | "adminToken" | "session" | "projectToken" | "guest";
+type Holder =
+  | "agent"
+  | "person"
+  | "adminToken"
+  | "session"
+  | "projectToken"
+  | "runner"
+  | "job"
+  | "guest";
 
 type ScopesNeeded = Readonly<Partial<Record<Holder, Scope>>>;
 
@@ -60,6 +76,10 @@ const SCOPES_NEEDED: Record<Resource["kind"], Partial<Record<Action, ScopesNeede
     read: { agent: "write", adminToken: "read" },
     write: { agent: "write", adminToken: "admin" },
   },
+  runner: {
+    read: { runner: "write" },
+    write: { runner: "write" },
+  },
   projects: {
     read: {
       agent: "read",
@@ -76,6 +96,7 @@ const SCOPES_NEEDED: Record<Resource["kind"], Partial<Record<Action, ScopesNeede
       adminToken: "read",
       session: "read",
       projectToken: "read",
+      job: "read",
     },
     write: {
       agent: "write",
@@ -121,7 +142,14 @@ const CLOSED: Record<Holder, string> = {
   adminToken: "Only the operator's API token opens this",
   session: "A session opens the web pages, and never a path below /v1/",
   projectToken: "This credential opens repositories alone, and never a path below /v1/",
+  runner: "A runner's token opens the jobs that it runs, and nothing else",
+  job: "A job's token reads its project, and opens nothing else",
 };
+
+const ONLY_RUNNERS = "Only a runner's token opens this";
+
+/** Credentials of programs that get no more than they need, not even what everybody may read. */
+const CONFINED: ReadonlySet<Holder> = new Set(["runner", "job"]);
 
 /**
  * Checks that a principal may do something. A right is the lesser of the credential's scopes and,
@@ -141,18 +169,21 @@ export function mayDo(principal: Principal, action: Action, resource: Resource):
 
 /** Why a principal may not do something; null if it may. */
 function refusalOf(principal: Principal, action: Action, resource: Resource): string | null {
+  if (resource.kind === "runner" && principal.kind !== "runner") return ONLY_RUNNERS;
   if (principal.kind === "operator") return null;
   const isProject = resource.kind === "project";
   const isAtPage = !isProject && resource.isAtPage === true && principal.sessionId !== null;
   const holder = isProject && isMembers(principal, action)
     ? "person"
     : holderOf(principal, isAtPage);
-  if (isProject && action === "read" && resource.visibility === "public") return null;
+  const isPublic = isProject && resource.visibility === "public" && !CONFINED.has(holder);
+  if (isPublic && action === "read") return null;
   const scope = SCOPES_NEEDED[resource.kind][action]?.[holder];
   if (scope === undefined) return isAtPage ? "Only admins may do this" : CLOSED[holder];
   if (!principal.scopes.has(scope)) return `This token has no scope "${scope}"`;
   if (!isProject) return null;
-  if (holder === "projectToken" && principal.project !== resource.id) {
+  const isOfOne = holder === "projectToken" || holder === "job";
+  if (isOfOne && principal.project !== resource.id) {
     return "This token is for another project";
   }
   if (action === "read" && resource.visibility === "internal" && NEEDS_ROLE.has(holder)) {
@@ -180,6 +211,8 @@ function holderOf({ kind, tokenId, sessionId }: Principal, isAtPage: boolean): H
     case "project":
       return "projectToken";
     case "agent":
+    case "runner":
+    case "job":
       return kind;
     case "person":
       return sessionId === null || isAtPage ? kind : "session";

@@ -10,15 +10,24 @@ export type Scope = (typeof SCOPES)[number];
 export interface Principal {
   /**
    * `operator` is the holder of the API token, `guest` shows no credential; a `bot` is a part of the
-   * program and has none.
+   * program and has none. A `runner` runs checks, each of which is a `job` with a token of its own.
    */
-  readonly kind: "operator" | "agent" | "person" | "admin" | "project" | "bot" | "guest";
+  readonly kind:
+    | "operator"
+    | "agent"
+    | "person"
+    | "admin"
+    | "project"
+    | "runner"
+    | "job"
+    | "bot"
+    | "guest";
   /** Internal id of the account; null for the operator. */
   readonly id: string | null;
   /** Name of the account; `operator` for the API token. */
   readonly name: string;
   readonly scopes: ReadonlySet<Scope>;
-  /** The project that a project token is for. */
+  /** The project that the token of a project or a job is for. */
   readonly project: string | null;
   /** The principal's token; null for the API token, a passphrase and a session. */
   readonly tokenId: string | null;

@@ -116,6 +116,7 @@ export function holderOf({ principal, address }: Holder): string | null {
     case "guest":
       return `guest ${placeOf(address ?? "")}`;
     case "project":
+    case "job":
       return `project ${principal.project}`;
     default:
       return `account ${principal.id}`;

@@ -1,6 +1,7 @@
 import type { Selectable } from "kysely";
 import { monotonicFactory } from "ulid";
 import {
+  type Change,
   type Database,
   Duplicate,
   type Statement,
@@ -8,6 +9,7 @@ import {
   type Tables,
   Unchanged,
 } from "../../engines/database/mod.ts";
+import type { Origin } from "../../engines/events/mod.ts";
 import { Conflict, NotFound } from "../../kernel/errors.ts";
 import { type Caller, type HourlyQuota, originOf } from "../../people/identity/mod.ts";
 import {
@@ -100,39 +102,66 @@ export class Checks {
     }
   }
 
+  /**
+   * What stores a report of this server itself, to be committed with what it is about. The commit
+   * throws Duplicate or Unchanged if somebody else reports the context meanwhile: ask for it again.
+   *
+   * @param report its check-in is a whole id
+   */
+  async reporting(
+    project: Project,
+    report: Report,
+    by: { readonly actor: Actor; readonly origin: Origin },
+  ): Promise<Required<Change>> {
+    const known = await this.find(project, report.checkin, report.context);
+    return this.#reporting(project, report, known, by);
+  }
+
+  #reporting(
+    project: Project,
+    report: Report,
+    known: Check | null,
+    { actor, origin }: { readonly actor: Actor; readonly origin: Origin },
+  ): Required<Change> {
+    const { checkin, context, state, description, target_url } = report;
+    const now = this.#clock();
+    const row = rowOf({ project, checkin, report, actor });
+    const id = this.#nextId(now);
+    const event = {
+      checkin,
+      context,
+      state,
+      previous_state: known?.state ?? null,
+      description,
+      target_url,
+      reporter: actor.name,
+    };
+    return {
+      statements: [
+        known === null ? this.#insertion(row, now) : this.#update(row, now),
+        this.#keeping(row, id, now),
+        this.#newest(row, id, actor),
+      ],
+      events: [projectEvent(project, "project.status", event, { origin, time: now })],
+    };
+  }
+
   async #store(
     project: Project,
     report: Report,
     { caller, actor }: { readonly caller: Caller; readonly actor: Actor },
   ): Promise<{ readonly check: Check; readonly isNew: boolean }> {
     const checkin = await this.#resolveId(project, report.checkin);
-    const { context, state } = report;
+    const { context } = report;
     for (let left = TRIES;; left--) {
       const known = await this.find(project, checkin, context);
       const isNew = known === null;
       if (isNew) await this.#requireRoom(project, checkin, actor);
-      const now = this.#clock();
-      const row = rowOf({ project, checkin, report, actor });
-      const id = this.#nextId(now);
+      const origin = originOf(caller);
       try {
-        await this.#database.commit({
-          statements: [
-            isNew ? this.#insertion(row, now) : this.#update(row, now),
-            this.#keeping(row, id, now),
-            this.#newest(row, id, actor),
-          ],
-          events: [
-            projectEvent(project, "project.status", {
-              checkin,
-              context,
-              state,
-              previous_state: known?.state ?? null,
-              description: row.description,
-              target_url: row.target_url,
-              reporter: actor.name,
-            }, { origin: originOf(caller), time: now }),
-          ],
-        });
+        await this.#database.commit(
+          this.#reporting(project, { ...report, checkin }, known, { actor, origin }),
+        );
       } catch (error) {
         if (left > 1 && (error instanceof Duplicate || error instanceof Unchanged)) continue;
         throw error;

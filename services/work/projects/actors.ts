@@ -12,7 +12,7 @@ export interface Actor {
   readonly key: string;
   /** For display, and the user of artifacts. */
   readonly name: string;
-  readonly kind: "agent" | "person" | "admin" | "operator" | "project" | "name";
+  readonly kind: "agent" | "person" | "admin" | "operator" | "project" | "runner" | "name";
 }
 
 /** Finds accounts, and the sessions of agents, by name. */
@@ -53,6 +53,7 @@ export function actorOf(
 ): Actor {
   const { kind } = principal;
   if (kind === "guest" || kind === "bot") throw new Unauthorized("This needs a credential");
+  if (kind === "runner" || kind === "job") throw new Forbidden("Runners and jobs change nothing");
   const name = named?.trim() || principal.name;
   if (isNameOf(principal, name)) {
     return { key: actorKeyOf(principal), name: principal.name, kind };

@@ -148,9 +148,12 @@ export function standingOf(
   };
 }
 
-/** Project tokens report by right: only with the scope `status:write` can they report at all. */
+/**
+ * Project tokens report by right: only with the scope `status:write` can they report at all. So do
+ * runners, for the jobs that this server gave them.
+ */
 function isTrusted({ kind, key }: Actor, reporters: readonly Reporter[]): boolean {
-  if (kind === "project") return true;
+  if (kind === "project" || kind === "runner") return true;
   return reporters.some((reporter) => reporter.key === key);
 }
 
@@ -172,7 +175,7 @@ export function objectionTo(checks: readonly RequiredCheck[]): string | null {
 
 /** Whose report a required check waits for, as words in a sentence. */
 export function awaitedReporters(reporters: readonly string[]): string {
-  return ["a project token with status:write", ...reporters].join(" or ");
+  return ["a runner", "a project token with status:write", ...reporters].join(" or ");
 }
 
 /** Why a required check has not passed, as a clause. */

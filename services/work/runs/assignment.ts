@@ -7,8 +7,8 @@ export const LEASE_SECONDS = 30;
 export const MAX_BATCH_LINES = 1000;
 /** Longest line of a log, in characters; a runner cuts a longer one, and says so. */
 export const MAX_LINE = 8192;
-/** Most bytes of the body of one batch of a log. */
-export const MAX_BATCH_BYTES = 4_194_304;
+/** Most bytes of the body of one batch of a log: every server accepts such a body. */
+export const MAX_BATCH_BYTES = 524_288;
 /** Longest summary of a job, in characters. */
 export const MAX_SUMMARY = 500;
 

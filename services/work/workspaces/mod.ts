@@ -4,6 +4,7 @@ export { OverlapWatch } from "./overlaps.ts";
 export {
   branchOf,
   type GatedMerge,
+  isPassing,
   LANDING_PREFIX,
   PASSING_PREFIXES,
   type WorkRequest,

@@ -1,0 +1,16 @@
+/** Runs of checks on runners. README.md explains them. */
+export { nextByNeeds, type NextOf } from "./advancing.ts";
+export { type Asked, Dispatcher, type LeasedJob } from "./dispatcher.ts";
+export { JobLogs, type LogBatch, type LogKey, type NumberedLine } from "./job_logs.ts";
+export {
+  AS_CHANGED,
+  CheckDefinitions,
+  type JobSource,
+  type Plan,
+  type PlannedJob,
+  type Trigger,
+} from "./planning.ts";
+export type { Job, JobSpec, Run, RunNotice } from "./records.ts";
+export { Runs } from "./runs.ts";
+export { CheckSecrets } from "./secrets.ts";
+export { Triggers } from "./triggers.ts";

@@ -1,0 +1,148 @@
+import type { Database, Statement } from "../../engines/database/mod.ts";
+import { statement } from "../../engines/database/mod.ts";
+import { type Job, jobOf, OPEN_STATES, type Run, runOf } from "./records.ts";
+
+/** Which runs to list. */
+export interface RunFilter {
+  readonly checkin?: string | undefined;
+  readonly review?: number | undefined;
+  readonly branch?: string | undefined;
+  readonly isOpen?: boolean | undefined;
+}
+
+/** Reads runs and jobs. */
+export class RunStore {
+  readonly #tables: Database["tables"];
+
+  constructor(database: Pick<Database, "tables">) {
+    this.#tables = database.tables;
+  }
+
+  /** A page of a project's runs, the newest first, and how many there are. */
+  async list(
+    projectId: string,
+    { checkin, review, branch, isOpen, limit, offset }: RunFilter & {
+      readonly limit: number;
+      readonly offset: number;
+    },
+  ): Promise<{ readonly runs: readonly Run[]; readonly total: number }> {
+    const matching = this.#tables.selectFrom("check_runs").where("project_id", "=", projectId)
+      .$if(checkin !== undefined, (query) => query.where("checkin", "=", checkin ?? ""))
+      .$if(review !== undefined, (query) => query.where("review", "=", review ?? 0))
+      .$if(branch !== undefined, (query) => query.where("branch", "=", branch ?? ""))
+      .$if(isOpen === true, (query) => query.where("ended_at", "is", null))
+      .$if(isOpen === false, (query) => query.where("ended_at", "is not", null));
+    const { total } = await matching.select(({ fn }) => fn.countAll<number>().as("total"))
+      .executeTakeFirstOrThrow();
+    const rows = await matching.selectAll().orderBy("number", "desc").limit(limit).offset(offset)
+      .execute();
+    return { runs: rows.map(runOf), total: Number(total) };
+  }
+
+  async numbered(projectId: string, number: number): Promise<Run | null> {
+    const row = await this.#tables.selectFrom("check_runs").selectAll()
+      .where("project_id", "=", projectId).where("number", "=", number).executeTakeFirst();
+    return row === undefined ? null : runOf(row);
+  }
+
+  async get(id: string): Promise<Run | null> {
+    const row = await this.#tables.selectFrom("check_runs").selectAll().where("id", "=", id)
+      .executeTakeFirst();
+    return row === undefined ? null : runOf(row);
+  }
+
+  /** Whether a cause has begun a run already. */
+  async hasBegun(projectId: string, causeKey: string): Promise<boolean> {
+    const row = await this.#tables.selectFrom("check_runs").select("id")
+      .where("project_id", "=", projectId).where("cause_key", "=", causeKey).executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** The runs of a project that have not ended, the oldest first. */
+  async open(projectId: string, subject?: string): Promise<readonly Run[]> {
+    const rows = await this.#tables.selectFrom("check_runs").selectAll()
+      .where("project_id", "=", projectId).where("ended_at", "is", null)
+      .$if(subject !== undefined, (query) => query.where("subject", "=", subject ?? ""))
+      .orderBy("id").execute();
+    return rows.map(runOf);
+  }
+
+  /** The projects that have runs which have not ended, by their ids. */
+  async openProjects(): Promise<readonly string[]> {
+    const rows = await this.#tables.selectFrom("check_runs").select("project_id").distinct()
+      .where("ended_at", "is", null).execute();
+    return rows.map(({ project_id }) => project_id);
+  }
+
+  async job(id: string): Promise<Job | null> {
+    const row = await this.#tables.selectFrom("check_jobs").selectAll().where("id", "=", id)
+      .executeTakeFirst();
+    return row === undefined ? null : jobOf(row);
+  }
+
+  /** All attempts of the jobs of a run, in the order of its definition. */
+  async jobsOf(runIds: readonly string[]): Promise<readonly Job[]> {
+    if (runIds.length === 0) return [];
+    const rows = await this.#tables.selectFrom("check_jobs").selectAll()
+      .where("run_id", "in", runIds).orderBy("id").execute();
+    return rows.map(jobOf);
+  }
+
+  /** The newest job of each context on a check-in. */
+  async jobsOn(projectId: string, checkin: string, context?: string): Promise<readonly Job[]> {
+    const rows = await this.#tables.selectFrom("check_jobs").selectAll()
+      .where("project_id", "=", projectId).where("checkin", "=", checkin)
+      .$if(context !== undefined, (query) => query.where("context", "=", context ?? ""))
+      .orderBy("id", "desc").limit(400).execute();
+    return [...new Map(rows.toReversed().map((row) => [row.context, jobOf(row)])).values()];
+  }
+
+  /** Jobs that wait for a runner, the oldest first. */
+  async queued(kinds: readonly Job["kind"][], limit: number): Promise<readonly Job[]> {
+    const rows = await this.#tables.selectFrom("check_jobs").selectAll()
+      .where("state", "=", "queued").where("kind", "in", kinds)
+      .orderBy("queued_at").orderBy("id").limit(limit).execute();
+    return rows.map(jobOf);
+  }
+
+  /** How many jobs of a project have not ended. */
+  async countOpen(projectId: string): Promise<number> {
+    const { count } = await this.#tables.selectFrom("check_jobs")
+      .select(({ fn }) => fn.countAll<number>().as("count"))
+      .where("project_id", "=", projectId).where("state", "in", OPEN_STATES)
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
+  /** The open jobs of a group of a project, the oldest first. */
+  async openOfGroup(projectId: string, group: string): Promise<readonly Job[]> {
+    const rows = await this.#tables.selectFrom("check_jobs").selectAll()
+      .where("project_id", "=", projectId).where("group_name", "=", group)
+      .where("state", "in", OPEN_STATES).orderBy("id").execute();
+    return rows.map(jobOf);
+  }
+
+  /** Lets a runner have a job that waits, unless another job of its group runs. */
+  leasing(
+    { id, projectId, group, generation }: Job,
+    runner: { readonly id: string; readonly name: string },
+    now: number,
+  ): Statement {
+    const update = this.#tables.updateTable("check_jobs").set({
+      state: "running",
+      generation: generation + 1,
+      runner_id: runner.id,
+      runner_name: runner.name,
+      started_at: now,
+    }).where("id", "=", id).where("state", "=", "queued").where("generation", "=", generation)
+      .$if(group !== null, (query) =>
+        query.where(({ not, exists, selectFrom }) =>
+          not(exists(
+            selectFrom("check_jobs as other").select("other.id")
+              .where("other.project_id", "=", projectId).where("other.group_name", "=", group)
+              .where("other.state", "=", "running"),
+          ))
+        ));
+    return statement(update, { mustChange: true });
+  }
+}
