@@ -33,7 +33,7 @@ export interface WorkflowJob {
   /** Those that a runner must have. */
   readonly labels: readonly string[];
   readonly timeoutSeconds: number;
-  /** Whether its failure counts as a success. */
+  /** Whether it counts as a success if it fails. */
   readonly mayFail: boolean;
   /** Whether its failure cancels the others of its matrix. */
   readonly failsFast: boolean;
@@ -175,7 +175,7 @@ function jobOf({ workflow, id, job, matrix, expressions, at }: Expanding): Workf
     ),
     maxParallel: parallel,
     concurrency: at(within("concurrency"), () => groupOf(job.concurrency, expressions)),
-    payload: payloadOf({ workflow, id, job, matrix, name, labels, mayFail }),
+    payload: payloadOf({ workflow, id, job, matrix, name, labels }),
     steps: (job.steps ?? []).map(({ name, run, uses }) =>
       oneLine(name ?? uses ?? run ?? "").slice(0, MAX_TITLE)
     ),
@@ -187,14 +187,13 @@ function jobOf({ workflow, id, job, matrix, expressions, at }: Expanding): Workf
 
 /** A workflow of one job, as Forgejo and Gitea give it to their runners. */
 function payloadOf(
-  { workflow, id, job, matrix, name, labels, mayFail }: {
+  { workflow, id, job, matrix, name, labels }: {
     readonly workflow: Workflow;
     readonly id: string;
     readonly job: WrittenJob;
     readonly matrix: Combination;
     readonly name: string;
     readonly labels: readonly string[];
-    readonly mayFail: boolean;
   },
 ): string {
   const { written } = workflow;
@@ -211,7 +210,6 @@ function payloadOf(
         // Whether it runs is decided before a runner gets it.
         if: "always()",
         strategy: lists.length === 0 ? undefined : { matrix: Object.fromEntries(lists) },
-        "continue-on-error": mayFail || undefined,
         env: job.env,
         outputs: job.outputs,
         defaults: job.defaults,

@@ -7,6 +7,14 @@ export {
   type WorkflowJob,
 } from "./expansion.ts";
 export type { Contexts, Value } from "./expressions.ts";
-export { type JobProgress, type Need, needsOf, type Next, nextOf, type Result } from "./next.ts";
+export {
+  type JobProgress,
+  type Need,
+  needsOf,
+  type Next,
+  nextOf,
+  type Result,
+  type Skipped,
+} from "./next.ts";
 export { heardAs, inputsOf, type WorkflowEvent } from "./triggers.ts";
 export { type Notice, noticesOf, readWorkflow, schedulesOf, type Workflow } from "./workflow.ts";

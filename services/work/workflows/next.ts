@@ -9,7 +9,7 @@ export type Result = "success" | "failure" | "cancelled" | "skipped";
 export interface JobProgress extends
   Pick<
     WorkflowJob,
-    "id" | "needs" | "condition" | "mayFail" | "failsFast" | "maxParallel" | "refusal"
+    "id" | "needs" | "condition" | "failsFast" | "maxParallel" | "refusal"
   > {
   /** Tells it from all others of the run. */
   readonly key: string;
@@ -23,11 +23,18 @@ export interface Next {
   /** Give them to runners. */
   readonly start: readonly string[];
   /** End them: their conditions do not hold. */
-  readonly skip: readonly string[];
+  readonly skip: readonly Skipped[];
   /** End them: another of their matrix has failed. */
   readonly cancel: readonly string[];
   /** End them as failed, for a reason. */
   readonly refuse: readonly { readonly key: string; readonly why: string }[];
+}
+
+/** A job that does not run. */
+export interface Skipped {
+  readonly key: string;
+  /** The job that it needed, and which has failed or was cancelled; null if it just is not due. */
+  readonly blockedBy: string | null;
 }
 
 /** How a job that is needed ended, as `needs.ID` shows it. */
@@ -55,10 +62,7 @@ export function nextOf(
     refuse: [],
   };
   for (const group of byId.values()) {
-    const failed = group.some(({ state, mayFail, failsFast }) =>
-      state === "failure" && failsFast && !mayFail
-    );
-    if (failed) {
+    if (group.some(({ state, failsFast }) => state === "failure" && failsFast)) {
       next.cancel.push(...group.filter((job) => !isOver(job)).map(({ key }) => key));
       continue;
     }
@@ -71,7 +75,7 @@ export function nextOf(
     let places = (first.maxParallel ?? Infinity) - busy;
     for (const job of waiting) {
       const verdict = verdictOn(job, needs, contexts, isCancelled);
-      if (verdict === "skip") next.skip.push(job.key);
+      if (verdict === "skip") next.skip.push({ key: job.key, blockedBy: blockerOf(needs) });
       else if (typeof verdict === "object") next.refuse.push({ key: job.key, ...verdict });
       else if (places-- > 0) next.start.push(job.key);
     }
@@ -104,13 +108,18 @@ function isOver({ state }: JobProgress): boolean {
 
 /** How all jobs of one matrix ended together. */
 function resultOf(group: readonly JobProgress[]): Result {
-  const results = new Set(
-    group.map(({ state, mayFail }) => state === "failure" && mayFail ? "success" : state),
-  );
+  const results = new Set(group.map(({ state }) => state));
   for (const result of ["failure", "cancelled", "success"] as const) {
     if (results.has(result)) return result;
   }
   return "skipped";
+}
+
+function blockerOf(needs: Readonly<Record<string, Need>>): string | null {
+  const found = Object.entries(needs).find(([, { result }]) =>
+    result === "failure" || result === "cancelled"
+  );
+  return found?.[0] ?? null;
 }
 
 function verdictOn(
