@@ -197,6 +197,11 @@ const SECTIONS: readonly { readonly title: string; readonly entries: readonly En
         summary: "tickets of a project: list, show, create, edit",
       },
       {
+        name: "check",
+        summary: "checks that a repository defines: judge the definition, run them here",
+        load: async () => (await import("./check.ts")).CHECK,
+      },
+      {
         name: "pull",
         summary: "put the files of a project into a folder without Git, or bring it up to date",
         load: async () => (await import("./folder/pull.ts")).PULL,

@@ -6,14 +6,15 @@ import type { Scheduler } from "../../kernel/scheduler.ts";
 import { Sweep } from "../../kernel/sweep.ts";
 import { type Caller, originOf } from "../../people/identity/mod.ts";
 import type { Project, Projects } from "../projects/mod.ts";
-import { type Lease, leaseGone, type Leases, type Runner, type Runners } from "../runners/mod.ts";
 import {
-  type Assignment,
-  type Isolation,
-  LEASE_SECONDS,
-  type LeaseRequest,
-  type Renewal,
-} from "./assignment.ts";
+  type Lease,
+  LEASE_MS,
+  leaseGone,
+  type Leases,
+  type Runner,
+  type Runners,
+} from "../runners/mod.ts";
+import type { Assignment, Isolation, LeaseRequest, Renewal } from "./assignment.ts";
 import type { Job, Run } from "./records.ts";
 import type { Runs } from "./runs.ts";
 import type { CheckSecrets } from "./secrets.ts";
@@ -63,7 +64,7 @@ interface Waiting {
 
 /**
  * Gives jobs to runners that wait, and tells runners of cancelled jobs. Events wake it, on every node of
- * a cluster, so nobody polls. Whoever changes the row of a job first has it.
+ * a cluster, so nobody polls. The node that changes the row of a job first gives it to its runner.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
@@ -275,6 +276,6 @@ export function assignmentOf(
     },
     artifacts: [...spec.artifacts],
     cache: spec.cache === null ? null : { key: spec.cache.key, paths: [...spec.cache.paths] },
-    lease_seconds: LEASE_SECONDS,
+    lease_seconds: LEASE_MS / 1000,
   };
 }

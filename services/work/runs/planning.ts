@@ -2,13 +2,7 @@
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { matchesGlob } from "../../engines/fossil/front/mod.ts";
-import {
-  type CheckDefinition,
-  type Definition,
-  DEFINITION_PATH,
-  DefinitionInvalid,
-  parseDefinition,
-} from "../definitions/mod.ts";
+import type { CheckDefinition, Definition } from "../definitions/mod.ts";
 import type { Cause, Job, JobSpec, RunNotice } from "./records.ts";
 
 /** Follows the context of a check as the change under test defines it, which never counts. */
@@ -55,6 +49,12 @@ export interface Plan {
   readonly faults: readonly { readonly context: string; readonly text: string }[];
 }
 
+/** Where a repository defines its checks. */
+export const DEFINITION_PATH = ".muster/checks.yaml";
+
+/** Longest definition that is read, in bytes; its parser refuses less. */
+const MAX_BYTES = 1_000_000;
+
 /** Where definitions of checks come from. */
 export interface JobSource {
   /**
@@ -78,12 +78,10 @@ export class CheckDefinitions implements JobSource {
     const jobs: PlannedJob[] = [];
     const faults: { context: string; text: string }[] = [];
     const take = async (text: string, suffix: string) => {
-      try {
-        jobs.push(...await this.#jobsOf(project, parseDefinition(text), trigger, suffix));
-      } catch (error) {
-        if (!(error instanceof DefinitionInvalid)) throw error;
-        faults.push({ context: `${DEFINITION_CONTEXT}${suffix}`, text: error.message });
-      }
+      const read = await parsed(text);
+      if ("fault" in read) {
+        faults.push({ context: `${DEFINITION_CONTEXT}${suffix}`, text: read.fault });
+      } else jobs.push(...await this.#jobsOf(project, read.definition, trigger, suffix));
     };
     if (decides !== null) await take(decides, "");
     if (trigger.cause === "review") {
@@ -98,12 +96,9 @@ export class CheckDefinitions implements JobSource {
     const branch = await this.#repositories.mainBranches.of(project);
     const text = await this.#textAt(project, branch);
     if (text === null) return [];
-    try {
-      return [...new Set(parseDefinition(text).checks.flatMap(({ on }) => on.cron))];
-    } catch (error) {
-      if (error instanceof DefinitionInvalid) return [];
-      throw error;
-    }
+    const read = await parsed(text);
+    if ("fault" in read) return [];
+    return [...new Set(read.definition.checks.flatMap(({ on }) => on.cron))];
   }
 
   /** The text of the file at a check-in; null if there is none. */
@@ -111,7 +106,7 @@ export class CheckDefinitions implements JobSource {
     try {
       const { content } = await this.#repositories.read(
         project,
-        (repository) => repository.file({ checkin, path: DEFINITION_PATH, maxBytes: 1_000_000 }),
+        (repository) => repository.file({ checkin, path: DEFINITION_PATH, maxBytes: MAX_BYTES }),
       );
       return new TextDecoder().decode(content);
     } catch (error) {
@@ -129,6 +124,19 @@ export class CheckDefinitions implements JobSource {
     const main = await this.#repositories.mainBranches.of(project);
     const asked = checks.filter((check) => isAsked(check, trigger, main));
     return withNeeded(asked, checks).map((check) => jobFor(check, suffix));
+  }
+}
+
+/** What a text defines, or why it defines nothing. */
+async function parsed(
+  text: string,
+): Promise<{ readonly definition: Definition } | { readonly fault: string }> {
+  const { DefinitionInvalid, parseDefinition } = await import("../definitions/mod.ts");
+  try {
+    return { definition: parseDefinition(text) };
+  } catch (error) {
+    if (error instanceof DefinitionInvalid) return { fault: error.message };
+    throw error;
   }
 }
 

@@ -1,4 +1,3 @@
-import { Cron } from "croner";
 import type { Database } from "../../engines/database/mod.ts";
 import { type EventLog, LastingFollowing, type LoggedEvent } from "../../engines/events/mod.ts";
 import { Conflict, NotFound, Unavailable } from "../../kernel/errors.ts";
@@ -221,6 +220,7 @@ export class Triggers {
     const times = await definitions.cronOf(project);
     this.#unplan(project.id);
     if (this.#isClosed || times.length === 0) return;
+    const { Cron } = await import("croner");
     const now = new Date(scheduler.now());
     const next = times.flatMap((cron) => {
       const at = new Cron(cron, { paused: true, timezone: "UTC" }).nextRun(now)?.getTime();

@@ -28,7 +28,7 @@ Deno.test("a merge needs the check on exactly its check-in, and only the scope a
     assert.equal(refused.status, 403);
     assert.equal(
       (await refused.json()).error,
-      "Required status check 'ci/build' has not passed: it waits for a project token with status:write",
+      "Required status check 'ci/build' has not passed: it waits for a runner or a project token with status:write",
     );
     await report(one, "failure");
     assert.equal((await merge("one", caller)).status, 403);

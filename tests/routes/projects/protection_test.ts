@@ -78,7 +78,7 @@ Deno.test("a required check must be success on exactly the merged check-in", asy
     const report = (checkin: string, state: string, context = "ci/build") =>
       answer("POST /api/status", { as: ci, body: { checkin, state, context } });
 
-    const waits = "it waits for a project token with status:write";
+    const waits = "it waits for a runner or a project token with status:write";
     const refused = `Required status check 'ci/build' has not passed: ${waits}`;
     assert.equal(await judge({}), refused);
     await report(tip, "pending");

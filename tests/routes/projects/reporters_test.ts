@@ -68,7 +68,7 @@ Deno.test("nobody but a project's token makes a required check green, unless a r
     assert.equal(refused.status, 403);
     assert.match(
       (await refused.json()).error,
-      /'ci' has not passed: what .*caller.* reported does not count, it waits for a project token/,
+      /'ci' has not passed: what .*caller.* reported does not count, it waits for a runner or a project token/,
     );
     const [none] = await refusalOf(test, work);
     assert.deepEqual([none.state, none.reporter], ["pending", null]);
