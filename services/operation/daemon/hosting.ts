@@ -46,8 +46,10 @@ import {
   CheckSecrets,
   Dispatcher,
   JobLogs,
+  nextOfWorkflows,
   Runs,
   Triggers,
+  WorkflowSource,
 } from "../../work/runs/mod.ts";
 import { Releases, Uploads } from "../../work/releases/mod.ts";
 import { GitDoor, GitPushes, LfsObjects } from "../../work/git/mod.ts";
@@ -78,6 +80,7 @@ export interface HostingOptions extends NotificationDoors {
   readonly database: Database;
   readonly eventLog: EventLog;
   readonly webhookConfig: Config["webhooks"];
+  readonly checksConfig: Config["checks"];
   readonly retentionDays: RetentionDays;
   readonly limits: Pick<
     Config["limits"],
@@ -332,12 +335,12 @@ export async function openHosting(
     started,
   );
   const overlapWatch = await openOverlapWatch(options, work, started);
-  const checkRuns = await openCheckRuns(options, work, started);
+  const git = new GitDoor({ repositories, reviews: store, scheduler, log });
+  const checkRuns = await openCheckRuns(options, { ...work, git }, started);
   const wikis = new Wikis({ repositories });
   const sqlQueries = new SqlQueries({ repositories, scheduler, log });
   started.defer(() => sqlQueries.close());
   const reads = new ReadsAnywhere({ repositories, client: options.nodeLinks?.client ?? null });
-  const git = new GitDoor({ repositories, reviews: store, scheduler, log });
   const followers = [notifications.notifier, ticketNotes, overlapWatch];
   return {
     ...work,
@@ -370,7 +373,7 @@ export async function openHosting(
 /** Opens what runs checks, and goes on with the runs that have not ended. */
 async function openCheckRuns(
   options: HostingOptions,
-  work: Work,
+  work: Work & Pick<Hosting, "git">,
   started: AsyncDisposableStack,
 ): Promise<CheckRuns> {
   const { database, scheduler, identity, tokenKey: key, log, halts, folder } = options;
@@ -378,20 +381,28 @@ async function openCheckRuns(
   const clock = () => scheduler.now();
   const leases = await Leases.open({ database, identity, key, clock });
   const runners = await Runners.open({ ...work, database, identity, leases, key, log, clock });
-  const definitions = new CheckDefinitions(repositories);
+  const sources = [
+    new CheckDefinitions(repositories),
+    new WorkflowSource({
+      ...work,
+      reviews: reviews.store,
+      actionsUrl: options.checksConfig.actions_url || null,
+    }),
+  ];
   const runs = new Runs({
     ...work,
     database,
     leases,
     runners,
-    sources: [definitions],
+    sources,
+    nextOfWorkflow: nextOfWorkflows,
     scheduler,
     log,
   });
   const checkSecrets = new CheckSecrets({ database, key, clock });
   const parts = { ...options, ...work, runs, runners, leases };
   const dispatcher = new Dispatcher({ ...parts, secrets: checkSecrets });
-  const triggers = new Triggers({ ...parts, reviews: reviews.store, definitions, halts });
+  const triggers = new Triggers({ ...parts, reviews: reviews.store, sources, halts });
   await runs.start();
   started.defer(() => runs.close());
   dispatcher.start();

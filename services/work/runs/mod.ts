@@ -10,7 +10,9 @@ export {
   type PlannedJob,
   type Trigger,
 } from "./planning.ts";
-export type { Job, JobSpec, Run, RunNotice } from "./records.ts";
+export type { Job, JobSpec, JobStep, Run, RunNotice, WorkflowSpec } from "./records.ts";
 export { Runs } from "./runs.ts";
 export { CheckSecrets } from "./secrets.ts";
 export { Triggers } from "./triggers.ts";
+export { needsOfJob, nextOfWorkflows } from "./workflow_advancing.ts";
+export { WorkflowSource } from "./workflow_source.ts";

@@ -1,6 +1,7 @@
 /** Runs and jobs, as rows hold them. */
 import type { Selectable } from "kysely";
 import type { Tables } from "../../engines/database/mod.ts";
+import type { Contexts, WorkflowJob } from "../workflows/mod.ts";
 
 /** What begins a run. */
 export type Cause = Selectable<Tables["check_runs"]>["cause"];
@@ -27,8 +28,33 @@ export interface JobSpec {
   };
   readonly artifacts: readonly string[];
   readonly cache: { readonly key: string; readonly paths: readonly string[] } | null;
-  /** Of a job of a workflow: what its runner gets. */
-  readonly payload?: string;
+  /** Of a job of a workflow. */
+  readonly workflow?: WorkflowSpec;
+}
+
+/** What a job of a workflow does, and when it does it. */
+export interface WorkflowSpec extends
+  Pick<
+    WorkflowJob,
+    | "id"
+    | "needs"
+    | "condition"
+    | "mayFail"
+    | "failsFast"
+    | "maxParallel"
+    | "refusal"
+    | "steps"
+    | "payload"
+  > {
+  /** The workflow's path; jobs of one file need each other. */
+  readonly file: string;
+  /** What the workflow calls its run. */
+  readonly title: string;
+  /** Whether its group is that of the whole workflow, whose own jobs do not wait for each other. */
+  readonly sharesGroup: boolean;
+  /** What expressions read as `github` and `inputs`. */
+  readonly github: Contexts;
+  readonly inputs: Contexts;
 }
 
 /** What a definition has that muster does not do. */
@@ -37,6 +63,16 @@ export interface RunNotice {
   readonly line: number;
   readonly what: string;
   readonly why: string;
+}
+
+/** A step of a job of a workflow. */
+export interface JobStep {
+  readonly name: string;
+  /** Null while it has not ended. */
+  readonly result: "success" | "failure" | "cancelled" | "skipped" | null;
+  /** The number of its first line in the log, from 1, and how many it has. */
+  readonly line: number;
+  readonly lines: number;
 }
 
 /** All jobs that one cause began on one check-in. Times are Unix milliseconds. */
@@ -91,6 +127,9 @@ export interface Job {
   readonly cancelledAt: number | null;
   readonly summary: string;
   readonly exitCode: number | null;
+  /** What it leaves to jobs that need it. */
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly steps: readonly JobStep[];
   readonly queuedAt: number | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
@@ -139,6 +178,8 @@ export function jobOf(row: Selectable<Tables["check_jobs"]>): Job {
     cancelledAt: row.cancelled_at,
     summary: row.summary,
     exitCode: row.exit_code,
+    outputs: row.outputs === null ? {} : JSON.parse(row.outputs),
+    steps: row.steps === null ? [] : JSON.parse(row.steps),
     queuedAt: row.queued_at,
     startedAt: row.started_at,
     endedAt: row.ended_at,

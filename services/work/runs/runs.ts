@@ -66,7 +66,7 @@ export interface RunsOptions {
   readonly runners: Pick<Runners, "get" | "onChanged">;
   readonly sources: readonly JobSource[];
   /** Decides about the jobs of workflows, in place of their needs alone. */
-  readonly nextOfWorkflow?: NextOf;
+  readonly nextOfWorkflow: NextOf;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -79,6 +79,8 @@ interface End {
   /** JSON. */
   readonly outputs?: string | null;
   readonly steps?: string | null;
+  /** Whether its check passes though it was skipped. */
+  readonly passes?: boolean;
 }
 
 /** Who asks for something, for the log of events. */
@@ -216,6 +218,7 @@ export class Runs {
         if (left <= 1 || !isRaced(error)) throw error;
       }
     }
+    if (jobs.some(({ kind }) => kind === "workflow")) await this.#advance(project, id);
     return await this.store.get(id);
   }
 
@@ -421,7 +424,7 @@ export class Runs {
     readonly attempt: number;
     readonly now: number;
   }): Selectable<Tables["check_jobs"]> {
-    const isReady = job.needs.length === 0;
+    const isReady = job.needs.length === 0 && job.kind === "commands";
     return {
       id: this.#newId(now),
       run_id: id,
@@ -550,7 +553,7 @@ export class Runs {
   async #end(project: Project, job: Job, end: End, by: By, lease?: Lease): Promise<void> {
     const { database, scheduler, checks, leases } = this.#options;
     const run = await this.#runOf(job);
-    const { state, summary, exitCode = null, outputs = null, steps = null } = end;
+    const { state, summary, exitCode = null, outputs = null, steps = null, passes } = end;
     const update = database.tables.updateTable("check_jobs").set({
       state,
       summary,
@@ -565,7 +568,11 @@ export class Runs {
       const report = await checks.reporting(project, {
         checkin: job.checkin,
         context: job.context,
-        state: state === "success" || state === "failure" ? state : "error",
+        state: passes === true
+          ? "success"
+          : state === "success" || state === "failure"
+          ? state
+          : "error",
         description: clipped(summary),
         target_url: "",
       }, {
@@ -616,23 +623,28 @@ export class Runs {
 
   /** Begins, skips or ends what follows from the jobs of a run that have ended; then ends the run. */
   async #advance(project: Project, runId: string): Promise<void> {
-    const { nextOfWorkflow = nextByNeeds } = this.#options;
+    const { nextOfWorkflow } = this.#options;
     for (;;) {
       const jobs = newestAttempts(await this.store.jobsOf([runId]));
       const parts = [
         nextByNeeds(jobs.filter(({ kind }) => kind === "commands")),
-        nextOfWorkflow(jobs.filter(({ kind }) => kind === "workflow")),
+        await nextOfWorkflow(jobs.filter(({ kind }) => kind === "workflow")),
       ];
       const run = await this.#runOf({ runId });
-      for (const { job, why } of parts.flatMap(({ skip }) => skip)) {
-        await this.#end(project, job, { state: "skipped", summary: why }, BY_MUSTER);
+      for (const { job, why, passes = false } of parts.flatMap(({ skip }) => skip)) {
+        await this.#end(project, job, { state: "skipped", summary: why, passes }, BY_MUSTER);
+      }
+      for (const { job, why } of parts.flatMap(({ fail }) => fail)) {
+        await this.#end(project, job, { state: "error", summary: why }, BY_MUSTER);
       }
       for (const { job, why } of parts.flatMap(({ cancel }) => cancel)) {
         await this.#cancelJob(project, job, why, BY_MUSTER);
       }
       const start = parts.flatMap((part) => part.start);
       if (start.length > 0) await this.#queue(project, run, start);
-      if (parts.some(({ skip, cancel }) => skip.length + cancel.length > 0)) continue;
+      if (parts.some(({ skip, cancel, fail }) => skip.length + cancel.length + fail.length > 0)) {
+        continue;
+      }
       if (jobs.every(hasEnded) && run.endedAt === null) await this.#endRun(runId);
       return;
     }

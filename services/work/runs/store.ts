@@ -124,7 +124,7 @@ export class RunStore {
 
   /** Lets a runner have a job that waits, unless another job of its group runs. */
   leasing(
-    { id, projectId, group, generation }: Job,
+    { id, runId, projectId, group, generation, spec }: Job,
     runner: { readonly id: string; readonly name: string },
     now: number,
   ): Statement {
@@ -140,7 +140,11 @@ export class RunStore {
           not(exists(
             selectFrom("check_jobs as other").select("other.id")
               .where("other.project_id", "=", projectId).where("other.group_name", "=", group)
-              .where("other.state", "=", "running"),
+              .where("other.state", "=", "running")
+              .$if(
+                spec.workflow?.sharesGroup === true,
+                (others) => others.where("other.run_id", "!=", runId),
+              ),
           ))
         ));
     return statement(update, { mustChange: true });

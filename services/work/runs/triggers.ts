@@ -8,7 +8,7 @@ import type { Project, ProjectRepositories, Projects } from "../projects/mod.ts"
 import type { Protection } from "../protection/mod.ts";
 import type { ReviewStore } from "../reviews/mod.ts";
 import { isPassing } from "../workspaces/mod.ts";
-import type { CheckDefinitions, Trigger } from "./planning.ts";
+import type { JobSource, Trigger } from "./planning.ts";
 import type { Runs } from "./runs.ts";
 
 /** Events that may begin or end runs. */
@@ -21,7 +21,7 @@ export interface TriggersOptions {
   readonly repositories: Pick<ProjectRepositories, "read" | "homes" | "mainBranches">;
   readonly reviews: ReviewStore;
   readonly protection: Pick<Protection, "ruleOf">;
-  readonly definitions: Pick<CheckDefinitions, "cronOf">;
+  readonly sources: readonly Pick<JobSource, "cronOf">[];
   readonly runs: Pick<Runs, "begin" | "abandon" | "cancelHalted">;
   readonly halts: { onChanged(listener: () => void): () => void };
   readonly scheduler: Scheduler;
@@ -216,8 +216,9 @@ export class Triggers {
 
   /** Waits for the next time of cron of a project's main branch. */
   async #planNext(project: Project): Promise<void> {
-    const { definitions, scheduler } = this.#options;
-    const times = await definitions.cronOf(project);
+    const { sources, scheduler } = this.#options;
+    const found = await Promise.all(sources.map((source) => source.cronOf(project)));
+    const times = [...new Set(found.flat())];
     this.#unplan(project.id);
     if (this.#isClosed || times.length === 0) return;
     const { Cron } = await import("croner");

@@ -75,8 +75,15 @@ export function schedulesOf({ written }: Workflow): string[] {
   return Array.isArray(schedule) ? schedule.map(({ cron }) => cron) : [];
 }
 
-/** What a workflow asks for and muster does not do, whatever starts it. */
-export function noticesOf({ file, written, locate }: Workflow): Notice[] {
+/**
+ * What a workflow asks for and muster does not do, whatever starts it.
+ *
+ * @param actionsUrl where actions come from; null if the server only offers some itself
+ */
+export function noticesOf(
+  { file, written, locate }: Workflow,
+  actionsUrl: string | null,
+): Notice[] {
   const notices: Notice[] = [];
   const tell = (path: readonly PropertyKey[], why: string) => {
     notices.push({ file, line: locate(path).line, what: fieldName([...path]), why });
@@ -102,9 +109,14 @@ export function noticesOf({ file, written, locate }: Workflow): Notice[] {
       for (const key of ["tags", "tags-ignore"] as const) {
         if (filter[key] !== undefined) tell(["on", event, key], "Tags start no workflow");
       }
+      for (const key of ["paths", "paths-ignore"] as const) {
+        if (event === "push" && filter[key] !== undefined) {
+          tell(["on", event, key], "Every push passes filters of paths: they count for reviews");
+        }
+      }
     }
   }
-  for (const [id, job] of Object.entries(written.jobs)) noticesOfJob(id, job, tell);
+  for (const [id, job] of Object.entries(written.jobs)) noticesOfJob(id, job, { tell, actionsUrl });
   return notices;
 }
 
@@ -112,7 +124,11 @@ const SPOKEN = `${EVENTS.slice(0, -1).join(", ")} and ${EVENTS.at(-1)}`;
 
 type Tell = (path: readonly PropertyKey[], why: string) => void;
 
-function noticesOfJob(id: string, job: WrittenJob, tell: Tell): void {
+function noticesOfJob(
+  id: string,
+  job: WrittenJob,
+  { tell, actionsUrl }: { readonly tell: Tell; readonly actionsUrl: string | null },
+): void {
   for (const key of Object.keys(job)) {
     if (!JOB_KEYS.has(key)) tell(["jobs", id, key], whyUnread(key));
   }
@@ -121,10 +137,23 @@ function noticesOfJob(id: string, job: WrittenJob, tell: Tell): void {
     tell(["jobs", id, "runs-on", "group"], "Runners have no groups: the labels alone choose one");
   }
   for (const [index, { uses }] of (job.steps ?? []).entries()) {
-    const [action = ""] = uses?.split("@") ?? [];
-    const why = UNSERVED.find(([name]) => action.endsWith(name))?.[1];
-    if (why !== undefined) tell(["jobs", id, "steps", index, "uses"], why);
+    const why = uses === undefined ? null : whyUnserved(uses, actionsUrl);
+    if (why !== null) tell(["jobs", id, "steps", index, "uses"], why);
   }
+}
+
+function whyUnserved(uses: string, actionsUrl: string | null): string | null {
+  const [action = "", ref = ""] = uses.split("@");
+  const found = UNSERVED.find(([name]) => action.endsWith(name));
+  if (found !== undefined) return found[1];
+  const isElsewhere = /^(?:\.{0,2}\/|docker:|https?:)/.test(uses);
+  if (actionsUrl !== null || isElsewhere) return null;
+  if (action !== "actions/checkout") {
+    return "This server offers actions/checkout alone: name an address, or set checks.actions_url";
+  }
+  return /^(?:v[1-9]|main|master)$/.test(ref)
+    ? null
+    : "This server offers its own actions/checkout as v1 to v9: other versions are not there";
 }
 
 /** Actions that speak to a service of their own. */

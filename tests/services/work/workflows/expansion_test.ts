@@ -264,7 +264,7 @@ jobs:
 `,
     FILE,
   );
-  assert.deepEqual(noticesOf(workflow).map(({ line, what }) => [line, what]), [
+  assert.deepEqual(noticesOf(workflow, null).map(({ line, what }) => [line, what]), [
     [2, "permissions"],
     [1, "on.issues"],
     [6, "jobs.a.environment"],
