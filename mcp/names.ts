@@ -13,6 +13,7 @@ const CONTRACT_TOOLS: ReadonlyMap<string, string> = new Map([
 
 /** Older names of tools, and ours. */
 const FORMER_TOOLS: ReadonlyMap<string, string> = new Map([
+  ["get_ci_status", "wait_checks"],
   ["list_releases", "get_releases"],
   ["list_tags", "get_tags"],
   ...Array.from(CONTRACT_TOOLS, ([own, contract]): [string, string] => [contract, own]),

@@ -156,9 +156,7 @@ export interface Tool {
   prepare(): void;
 }
 
-const waitSchema = z.looseObject({ wait_seconds: z.number().positive() });
-
-const readWait = lenientReader(waitSchema);
+const readWait = lenientReader(z.looseObject({ wait_seconds: z.number() }));
 
 /** The argument that names the project. */
 export const slugShape = {
@@ -255,8 +253,10 @@ export function tool<Input extends z.ZodRawShape>(definition: ToolDefinition<Inp
       return fit(data, cuts, Number(most), { now, isFixed: !isLong });
     },
     mayWait(input) {
-      if (!names.includes("wait_seconds")) return false;
-      return waitSchema.safeParse(readWait(input)).success;
+      const { wait_seconds } = shape as z.ZodRawShape;
+      if (wait_seconds === undefined) return false;
+      const { data } = z.looseObject({ wait_seconds }).safeParse(readWait(input));
+      return Number(data?.wait_seconds) > 0;
     },
     prepare() {
       schemaOf().safeParse(readerOf()({}));

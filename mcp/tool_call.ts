@@ -4,6 +4,7 @@ import type { AnyProjectOperation, ProjectApi } from "../routes/projects/project
 import type { Agents, Halts } from "../services/people/agents/mod.ts";
 import type { Bridge } from "../services/chat/bridge/mod.ts";
 import type { Scheduler } from "../services/kernel/scheduler.ts";
+import type { EarlyEnd } from "../services/kernel/early_end.ts";
 import { Invalid } from "../services/kernel/errors.ts";
 import type { Caller, Principal } from "../services/people/identity/mod.ts";
 import type { Services } from "../services/operation/daemon/mod.ts";
@@ -100,6 +101,11 @@ export function withClient(context: ToolContext, client: ClientSide): ToolContex
   return { ...told, hasUser: true, reply: replyIn(responses, state) };
 }
 
+/** An input that may ask to wait. */
+interface Waiting {
+  readonly wait_seconds?: number | string | undefined;
+}
+
 /** Most entries on a page of an operation. */
 const PAGE = 100;
 
@@ -168,7 +174,13 @@ export class ToolCall {
     more: Omit<InnerCall, "caller" | "end"> = {},
   ): Promise<ValueOf<Ok, New>> {
     const { caller } = this.context;
-    if (isInProject(operation)) return await this.api.invoke(this.slug, operation, input, caller);
+    if (isInProject(operation)) {
+      return await this.#waiting(
+        operation.declared,
+        input,
+        (end) => this.api.invoke(this.slug, operation, input, caller, end),
+      );
+    }
     return await this.#invokeOnServer(
       operation.declared,
       input,
@@ -194,25 +206,33 @@ export class ToolCall {
     );
   }
 
-  /** One that waits for news ends when the client is gone or the caller's credential ends. */
   async #invokeOnServer<Value>(
-    { waits }: ServerHead,
-    { wait_seconds: seconds = 0 }: { readonly wait_seconds?: number },
+    declared: ServerHead,
+    input: Waiting,
     more: Omit<InnerCall, "caller" | "end">,
     invoke: (call: InnerCall) => Promise<Value>,
   ): Promise<Value> {
+    const call = { via: "mcp" as const, ...more, caller: this.context.caller };
+    return await this.#waiting(
+      declared,
+      input,
+      (end) => invoke({ ...call, ...end === undefined ? {} : { end } }),
+    );
+  }
+
+  /** One that waits for news ends when the client is gone or the caller's credential ends. */
+  async #waiting<Value>(
+    { waits }: Pick<ServerHead, "waits">,
+    { wait_seconds = 0 }: Waiting,
+    invoke: (end?: EarlyEnd) => Promise<Value>,
+  ): Promise<Value> {
     const { context } = this;
-    const { caller } = context;
-    const call = { via: "mcp" as const, ...more, caller };
-    if (waits === undefined || seconds === 0) return await invoke(call);
+    const seconds = Number(wait_seconds);
+    if (waits === undefined || seconds === 0) return await invoke();
     // A client that hears of progress, if it asked to, does not take the wait for a failure.
     await context.progress?.(0, seconds);
     // The signal is made when it is asked for, which costs as much as a short call.
-    return await this.#services.waits.run(
-      caller.principal,
-      context.signal,
-      (end) => invoke({ ...call, end }),
-    );
+    return await this.#services.waits.run(context.caller.principal, context.signal, invoke);
   }
 
   /**

@@ -14,7 +14,7 @@ export const SETS: ReadonlyMap<string, readonly string[]> = new Map([
   [DEFAULT, [
     ...["get_my_work", "list_tickets", "get_ticket", "create_ticket", "update_ticket"],
     ...["start_work", "commit_files", "update_workspace", "submit_work"],
-    ...["get_review", "land_review", "get_ci_status", "ask_human", "read_inbox", "send_direct"],
+    ...["get_review", "land_review", "wait_checks", "ask_human", "read_inbox", "send_direct"],
     ...["post", "search_project", "get_file"],
   ]],
   ["talk", [
@@ -30,7 +30,7 @@ export const SETS: ReadonlyMap<string, readonly string[]> = new Map([
   ["review", [
     ...["list_reviews", "get_review", "create_review", "comment_review", "approve_review"],
     ...["request_changes", "close_review", "land_review", "get_landing_queue", "get_diff"],
-    ...["get_ci_status", "report_ci_status"],
+    ...["wait_checks", "report_ci_status"],
   ]],
   ["workspace", [
     ...["list_claims", "claim_ticket", "release_ticket", "list_workspaces", "get_workspace"],

@@ -20,6 +20,7 @@ const CALLERS = {
   questions: "agents, people, admins",
   account: "agents, people, admins",
   models: "agents, admins",
+  runner: "runners",
   projects: "agents, people, admins, tokens of projects",
 } as const;
 

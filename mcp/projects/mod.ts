@@ -3,6 +3,7 @@ import * as operations from "../../services/operation/daemon/operations.ts";
 import { declaredTools } from "../declared_tools.ts";
 import { inOrder, type Tool } from "../tool.ts";
 import { changeTools } from "./change_tools.ts";
+import { checkTools } from "./check_tools.ts";
 import { readingTools } from "./code_tools.ts";
 import { commitTools } from "./commit_tools.ts";
 import { projectTools } from "./project_tools.ts";
@@ -18,6 +19,7 @@ export const TOOLS_FOR_PROJECTS: readonly Tool[] = [
   ...inOrder([
     ...declaredTools(Object.values(operations)),
     ...changeTools,
+    ...checkTools,
     ...readingTools,
     ...commitTools,
     ...reviewTools,

@@ -40,6 +40,7 @@ export const OPERATION_ROUTES = {
   "POST /api/reviews/create": ["operations", "write"],
   "GET /api/reviews/{id}": ["operations", "read"],
   "POST /api/reviews/{id}/approve": ["operations", "write"],
+  "GET /api/reviews/{id}/checks": ["operations", "read"],
   "POST /api/reviews/{id}/close": ["operations", "write"],
   "POST /api/reviews/{id}/comment": ["operations", "write"],
   "GET /api/reviews/{id}/diff": ["operations", "read"],

@@ -1,4 +1,6 @@
 import type { Context } from "hono";
+import { Waits } from "../../http/mod.ts";
+import { EarlyEnd } from "../../services/kernel/early_end.ts";
 import { Invalid } from "../../services/kernel/errors.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
 import type { PooledRepository } from "../../services/engines/fossil/mod.ts";
@@ -43,12 +45,20 @@ export function operationRoutes(
   operations: Readonly<Record<string, AnyOperation>>,
 ) {
   const routes = new ApiRoutes();
+  const waits = new Waits();
+  services.identity.onEnded((ended) => waits.abortEnded(ended));
   for (const [operationId, operation] of inOrderOfRoutes(operations)) {
     const { declared } = operation;
     const described = describeOperation(operationId, declared, errorsInProject);
     const access = projectAccess(declared.http as ProjectEndpoint);
     const route = tableRoute(declared.http, described, access);
-    const handler = (context: Context<AppEnv>) => answer(context, services, operation);
+    const handler = (context: Context<AppEnv>) => {
+      if (declared.waits === undefined || context.req.query("wait_seconds") === undefined) {
+        return answer(context, services, operation);
+      }
+      const run = (end: EarlyEnd) => answer(context, services, operation, end);
+      return waits.run(context.get("principal"), context.req.raw.signal, run);
+    };
     routes.handle(route, handler);
     if (declared.hasSlashes) {
       routes.handle({ ...route, path: `${route.path}{[\\s\\S]+}`, hide: true }, handler);
@@ -76,6 +86,7 @@ async function answer(
   context: Context<AppEnv>,
   services: Services,
   operation: AnyOperation,
+  end = new EarlyEnd(),
 ): Promise<Response> {
   const access = context.get("access");
   const { project } = access;
@@ -84,7 +95,9 @@ async function answer(
   if ("generation" in declared.input.shape) {
     input["generation"] = generationOf(context, input["generation"] as number | undefined);
   }
-  const call = { access, project, caller: callerOf(context) };
+  // An item of a batch does not make the others wait.
+  if (context.env?.inner !== undefined) end.end();
+  const call = { access, project, caller: callerOf(context), end };
   const outcome = await operation.perform(services, input, call);
   const { answers } = services.hosting.repositories;
   if (outcome instanceof RepositoryRead) {

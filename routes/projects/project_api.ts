@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { EarlyEnd } from "../../services/kernel/early_end.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
 import { NotFound } from "../../services/kernel/errors.ts";
 import type { Statistics } from "../../services/engines/fossil/mod.ts";
@@ -12,7 +13,11 @@ import {
   viewOf,
 } from "../../services/work/projects/mod.ts";
 import type { Declaration, ValueOf } from "../../services/people/identity/operation.ts";
-import type { ProjectHead, ProjectOperation } from "../../services/work/projects/operation.ts";
+import type {
+  InnerCall,
+  ProjectHead,
+  ProjectOperation,
+} from "../../services/work/projects/operation.ts";
 import { requireStillAdmin } from "./access.ts";
 
 /** What callers inside this process need of the services. */
@@ -25,7 +30,7 @@ export interface AnyProjectOperation {
   invoke(
     services: ApiServices,
     input: object,
-    call: { readonly access: ProjectAccess; readonly caller: Caller },
+    call: InnerCall,
   ): Promise<unknown>;
 }
 
@@ -103,8 +108,9 @@ export class ProjectApi {
     operation: ProjectOperation<Input, ApiServices, Ok, New>,
     input: z.input<Input>,
     caller: Caller,
+    end?: EarlyEnd,
   ): Promise<ValueOf<Ok, New>> {
-    return await this.invokeAny(slug, operation, input, caller) as ValueOf<Ok, New>;
+    return await this.invokeAny(slug, operation, input, caller, end) as ValueOf<Ok, New>;
   }
 
   /** Calls an operation of which only the declaration is known, as {@link invoke} does. */
@@ -113,6 +119,7 @@ export class ProjectApi {
     operation: AnyProjectOperation,
     input: object,
     caller: Caller,
+    end?: EarlyEnd,
   ): Promise<unknown> {
     const { projects, repositories: { homes } } = this.#services.hosting;
     const enter = () => {
@@ -130,6 +137,7 @@ export class ProjectApi {
     return await operation.invoke(this.#services, input, {
       access,
       caller: { ...caller, confirm },
+      ...end === undefined ? {} : { end },
     });
   }
 }

@@ -217,7 +217,7 @@ export const SHIFT: readonly Step[] = [
       });
     },
     calls: [{
-      tool: "get_ci_status",
+      tool: "wait_checks",
       input: (world) => ({ ...slugOf(world), checkin: world.notes.get("tip") }),
     }],
     check: (results) => assert.match(last(results), /failure[^]*2 tests fail|2 tests fail/),

@@ -95,6 +95,15 @@ async function land(program: Program, token: string, other: string): Promise<num
   return id;
 }
 
+/** Reports a check of the newest check-in of the main branch. */
+async function report(program: Program, state: string): Promise<void> {
+  const api = "/projects/demo/fossil/api";
+  const { checkins: [{ uuid: checkin }] } = await (await call(program, "GET", `${api}/timeline`))
+    .json();
+  const body = { checkin, context: "ci/build", state };
+  assert.ok((await call(program, "POST", `${api}/status`, body)).ok);
+}
+
 Deno.test("a task outlasts the server, and is seen by its caller alone", async (t) => {
   const first = await startWithProject();
   const { token } = first;
@@ -105,6 +114,8 @@ Deno.test("a task outlasts the server, and is seen by its caller alone", async (
     text: "And then?",
     wait_seconds: 1,
   });
+  await report(first.program, "pending");
+  const checks = await begin(clientOf(first.program, token), "wait_checks", { checkin: "trunk" });
   await first.program.stop("SIGKILL");
   const environment = { MUSTER_API_ADDR: new URL(api).host, MUSTER_MCP_ADDR: new URL(mcp).host };
   await using program = await startProgram({ folder, environment });
@@ -172,6 +183,27 @@ Deno.test("a task outlasts the server, and is seen by its caller alone", async (
     await client("tasks/cancel", { taskId: withdrawn });
     const { state } = await (await call(program, "GET", "/v1/questions/2")).json();
     assert.equal(state, "withdrawn");
+  });
+
+  await t.step("a wait for checks goes on, and says which one failed", async () => {
+    const awaited = await see(client, checks);
+    assert.equal(awaited["status"], "working");
+    await client("tasks/cancel", { taskId: checks });
+    await report(program, "failure");
+    const { status, result } = await see(client, checks);
+    assert.equal(status, "completed");
+    const { structuredContent } = result as { structuredContent: Record<string, unknown> };
+    const { state, failed, waiting_for } = structuredContent;
+    assert.deepEqual({ state, failed, waiting_for }, {
+      state: "failing",
+      failed: ["ci/build"],
+      waiting_for: [],
+    });
+    const again = await client("tools/call", {
+      name: "wait_checks",
+      arguments: { checkin: "trunk" },
+    });
+    assert.equal(again.result?.["resultType"], "complete");
   });
 
   await t.step("who does not wait gets the answer at once", async () => {

@@ -104,7 +104,7 @@ const WRITTEN: readonly ToolStep[] = [
     "report_ci_status",
     ({ tip }) => ({ slug, checkin: tip, context: "test", state: "success" }),
   ),
-  step("get_ci_status", ({ tip }) => ({ slug, checkin: tip })),
+  step("wait_checks", ({ tip }) => ({ slug, checkin: tip })),
   step("create_review", (state) => ({
     slug,
     title: `Review ${state.run}`,

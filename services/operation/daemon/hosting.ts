@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Checks } from "../../work/checks/mod.ts";
+import { Checks, CheckWaits } from "../../work/checks/mod.ts";
 import type { Config } from "../config/mod.ts";
 import type { Database } from "../../engines/database/mod.ts";
 import type { EventLog } from "../../engines/events/mod.ts";
@@ -135,6 +135,7 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly dispatcher: Dispatcher;
   readonly jobLogs: JobLogs;
   readonly checkSecrets: CheckSecrets;
+  readonly checkWaits: CheckWaits;
   readonly protection: Protection;
   readonly releases: Releases;
   readonly technotes: Technotes;
@@ -182,6 +183,7 @@ type Work = Omit<
   | keyof CheckRuns
   | "wikis"
   | "feeds"
+  | "checkWaits"
   | "overlapWatch"
   | "ticketNotes"
   | "technotes"
@@ -351,6 +353,7 @@ export async function openHosting(
     wikis,
     sqlQueries,
     feeds,
+    checkWaits: new CheckWaits({ feeds, projects, scheduler }),
     overlapWatch,
     ...notifications,
     ticketNotes,

@@ -1,21 +1,23 @@
 import { z } from "zod";
-import { Conflict } from "../../kernel/errors.ts";
+import { Conflict, TooMany } from "../../kernel/errors.ts";
+import { waitSchema } from "../../kernel/validation/schemas.ts";
 import type { AccountDirectory } from "../../people/identity/mod.ts";
 import { actorOf } from "../projects/mod.ts";
 import { Created, operation } from "../projects/operation.ts";
 import { pageOf, pageParameters, rangeOf } from "../projects/schemas.ts";
-import { badgeOf, type Check, type Checks } from "./checks.ts";
+import type { CheckWaits } from "./check_waits.ts";
+import type { Checks } from "./checks.ts";
+import { statusOf, viewOfCheck } from "./status.ts";
 import {
   checkHistorySchema,
   checkinStatusSchema,
-  type CheckView,
   reportedSchema,
   reportSchema,
 } from "./schemas.ts";
 
 /** What the operations on checks call. */
 interface CheckServices {
-  readonly hosting: { readonly checks: Checks };
+  readonly hosting: { readonly checks: Checks; readonly checkWaits: CheckWaits };
   readonly accounts: Pick<AccountDirectory, "find" | "session">;
 }
 
@@ -68,25 +70,26 @@ export const reportCheck = operation(
 export const getCheckinStatus = operation({
   http: "GET /api/status",
   needs: "read",
-  mcp: {
-    name: "get_ci_status",
-    about: "Shows the checks (CI) of a check-in: the newest report of each.",
-    takes: { checkin: "Hash, prefix of it, branch or tag; workspace/NAME" },
-    cuts: ["checks"],
-    advice: { notFound: "get_timeline lists check-ins" },
-  },
-  summary: "The checks of a check-in",
+  waits: "if asked",
+  summary: "The checks of a check-in, once none of them is pending if you wait",
   input: z.object({
     checkin: z.string({ error: "checkin parameter required" }).min(1, {
       error: "checkin parameter required",
     }).meta({ description: "An id, a prefix of one, a branch or a tag" }),
+    wait_seconds: waitSchema,
   }),
   ok: { schema: checkinStatusSchema, description: "The newest report of each context, by context" },
-}, async ({ hosting: { checks } }: CheckServices, { checkin: name }, { project }) => {
-  const checkin = await checks.resolve(project, name);
-  const found = await checks.list(project, checkin);
-  const { message: state } = badgeOf(found.map((check) => check.state));
-  return { checkin, state, checks: found.map(viewOfCheck) };
+  refusals: [{ error: TooMany }],
+}, async ({ hosting: { checks, checkWaits } }: CheckServices, asked, { project, caller, end }) => {
+  const { wait_seconds: seconds = 0 } = asked;
+  const checkin = await checks.resolve(project, asked.checkin);
+  const status = await checkWaits.read(project, caller.principal, {
+    read: () => statusOf(checks, project, checkin),
+    names: ["status"],
+    concerns: ({ data }) => data["checkin"] === checkin,
+  }, { seconds, end });
+  if (seconds > 0) await caller.confirm?.();
+  return status;
 });
 
 export const listCheckReports = operation({
@@ -107,19 +110,3 @@ export const listCheckReports = operation({
   const { reports, total } = await checks.history(project, checkin, { context, ...rangeOf(page) });
   return { checkin, reports, ...pageOf(page, total) };
 });
-
-/** A check as the API shows it. */
-function viewOfCheck(check: Check): CheckView {
-  const { number: id, checkin, context, state, description, reporter } = check;
-  return {
-    id,
-    checkin,
-    context,
-    state,
-    description,
-    target_url: check.targetUrl,
-    reporter,
-    created_at: new Date(check.createdAt).toISOString(),
-    updated_at: new Date(check.updatedAt).toISOString(),
-  };
-}

@@ -74,6 +74,8 @@ export const reportedSchema = checkSchema.extend({ created: z.boolean() });
 export const checkinStatusSchema = z.object({
   checkin: z.string(),
   state: z.enum(["unknown", "failing", "pending", "passing"]),
+  failed: z.array(z.string()).meta({ description: "The contexts that failed" }),
+  waiting_for: z.array(z.string()).meta({ description: "The contexts that are pending" }),
   checks: z.array(checkSchema),
 }).meta({ id: "CheckinStatus" });
 

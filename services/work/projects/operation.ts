@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { EarlyEnd } from "../../kernel/early_end.ts";
 import type { FreeSpace } from "../../kernel/files.ts";
 import type { PooledRepository } from "../../engines/fossil/mod.ts";
 import type { Action, Caller } from "../../people/identity/mod.ts";
@@ -28,6 +29,8 @@ export interface ProjectHead extends Head {
   readonly isRead?: true;
   /** Whether the answer is a {@link FileRead}: over HTTP, its bytes or a range of them. */
   readonly isFile?: true;
+  /** Whether it may wait for news, if its query asks for that (`wait_seconds`). */
+  readonly waits?: "if asked";
 }
 
 /** An outcome that depends on the repository and the input alone, and so is kept while both stay. */
@@ -106,6 +109,13 @@ export interface OperationCall {
   readonly access: ProjectAccess;
   readonly project: Project;
   readonly caller: Caller;
+  /** Ends the wait of an operation that {@link ProjectHead.waits}. */
+  readonly end: EarlyEnd;
+}
+
+/** A call from inside this process. */
+export interface InnerCall extends Omit<OperationCall, "project" | "end"> {
+  readonly end?: EarlyEnd;
 }
 
 /** Who calls an operation that the operator also calls from outside of a project, or for all. */
@@ -157,12 +167,12 @@ export class ProjectOperation<
   async invoke(
     services: Services & InvokingServices,
     given: z.input<Input>,
-    { access, caller }: Omit<OperationCall, "project">,
+    { access, caller, end = new EarlyEnd() }: InnerCall,
   ): Promise<ValueOf<Ok, New>> {
     this.authorize(access, services.space);
     const { project } = access;
     const input = this.parse(given);
-    const outcome = await this.perform(services, input, { access, project, caller });
+    const outcome = await this.perform(services, input, { access, project, caller, end });
     return await this.#valueOf(services, outcome, { project, input }) as ValueOf<Ok, New>;
   }
 

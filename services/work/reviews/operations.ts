@@ -2,10 +2,11 @@ import { z } from "zod";
 import { whitespaceParameter } from "../code/schemas.ts";
 import { Conflict, TooMany } from "../../kernel/errors.ts";
 import type { AccountDirectory } from "../../people/identity/mod.ts";
+import { type Checks, type CheckWaits, statusOf } from "../checks/mod.ts";
 import { accountKeyOf, actorOf } from "../projects/mod.ts";
 import { Created, operation, type OperationCall } from "../projects/operation.ts";
 import { pageOf, pageParameters, rangeOf } from "../projects/schemas.ts";
-import { wholeNumber } from "../../kernel/validation/schemas.ts";
+import { waitSchema, wholeNumber } from "../../kernel/validation/schemas.ts";
 import { generationField, OF_GENERATION } from "../tickets/schemas.ts";
 import type { LinePlace } from "../../engines/fossil/mod.ts";
 import type { LandingQueue, QueuedLanding } from "./landing_queue.ts";
@@ -28,6 +29,7 @@ import {
   mergedReviewSchema,
   newCommentSchema,
   newReviewSchema,
+  reviewChecksSchema,
   reviewCommentSchema,
   reviewConflictSchema,
   reviewDetailSchema,
@@ -48,6 +50,8 @@ interface ReviewServices {
     readonly reviews: Reviews;
     readonly reviewMerges: ReviewMerges;
     readonly landing: LandingQueue;
+    readonly checks: Pick<Checks, "list">;
+    readonly checkWaits: CheckWaits;
   };
   readonly accounts: Pick<AccountDirectory, "find" | "session">;
 }
@@ -133,6 +137,47 @@ export const getReview = operation({
   const required_checks = await reviewMerges.requiredChecks(project, detail);
   return { ...viewOfDetail(detail), required_checks };
 });
+
+export const getReviewChecks = operation({
+  http: "GET /api/reviews/{id}/checks",
+  needs: "read",
+  waits: "if asked",
+  summary: "The checks of a review's newest check-in, once none of them is pending if you wait",
+  input: byNumber.extend({ wait_seconds: waitSchema }),
+  ok: {
+    schema: reviewChecksSchema,
+    description: "The newest reports, and the checks that the target branch demands",
+  },
+  refusals: [{ error: TooMany }],
+}, async ({ hosting }: ReviewServices, { id, wait_seconds: seconds = 0 }, call) => {
+  const { project, caller, end } = call;
+  const { reviews, reviewMerges, checks, checkWaits } = hosting;
+  const status = await checkWaits.read(project, caller.principal, {
+    async read() {
+      const review = await reviews.require(project, id);
+      const rounds = await reviews.store.rounds(review);
+      const required_checks = await reviewMerges.requiredChecks(project, { review, rounds });
+      const checkin = rounds.at(-1)?.tip ?? null;
+      const status = checkin === null
+        ? NO_CHECKS
+        : await statusOf(checks, project, checkin, required_checks);
+      return { id, ...status, required_checks };
+    },
+    names: ["status", "review"],
+    concerns: ({ name, data }) => name === "status" || data["review"] === id,
+  }, { seconds, end });
+  if (seconds > 0) await caller.confirm?.();
+  return status;
+});
+
+/** The checks of a review that has no check-in. */
+const NO_CHECKS = {
+  checkin: null,
+  state: "unknown" as const,
+  failed: [],
+  waiting_for: [],
+  checks: [],
+};
 
 export const getReviewDiff = operation({
   http: "GET /api/reviews/{id}/diff",

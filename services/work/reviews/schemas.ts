@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checkinStatusSchema } from "../checks/schemas.ts";
 import { lfsPointerSchema, pageFields, timestampSchema } from "../projects/schemas.ts";
 import { requiredCheckSchema } from "../protection/schemas.ts";
 import { lineSchema, longTextSchema, trimmedLineSchema } from "../../kernel/validation/schemas.ts";
@@ -144,6 +145,13 @@ export const reviewDetailSchema = z.object({
     description: "The checks that the target branch demands; empty once the review is closed",
   }),
 }).meta({ id: "ReviewDetail" });
+
+/** How the checks of a review stand. */
+export const reviewChecksSchema = checkinStatusSchema.extend({
+  id: z.int().meta({ description: "The review" }),
+  checkin: z.string().nullable().meta({ description: "Null if the review has no workspace" }),
+  required_checks: reviewDetailSchema.shape.required_checks,
+}).meta({ id: "ReviewChecks" });
 
 const diffEndSchema = z.object({
   round: z.int().meta({ description: "0 is the base" }),

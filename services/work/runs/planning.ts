@@ -27,10 +27,10 @@ export interface Trigger {
   readonly askedBy: { readonly key: string | null; readonly name: string };
   /** The time of cron that has come. */
   readonly cron?: string;
-  /** The only checks that are asked for, with what they need. */
-  readonly names?: readonly string[];
-  /** What a workflow that somebody starts is told. */
-  readonly inputs?: Readonly<Record<string, string>>;
+  /** The only checks, or files of workflows, that are asked for, with what they need. */
+  readonly names?: readonly string[] | undefined;
+  /** What a workflow is started with. */
+  readonly inputs?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A job that a trigger begins. */

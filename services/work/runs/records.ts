@@ -28,6 +28,8 @@ export interface JobSpec {
   };
   readonly artifacts: readonly string[];
   readonly cache: { readonly key: string; readonly paths: readonly string[] } | null;
+  /** Whether another job of its group in the same run does not keep it waiting. */
+  readonly sharesGroup?: boolean;
   /** Of a job of a workflow. */
   readonly workflow?: WorkflowSpec;
 }
@@ -50,8 +52,6 @@ export interface WorkflowSpec extends
   readonly file: string;
   /** What the workflow calls its run. */
   readonly title: string;
-  /** Whether its group is that of the whole workflow, whose own jobs do not wait for each other. */
-  readonly sharesGroup: boolean;
   /** What expressions read as `github` and `inputs`. */
   readonly github: Contexts;
   readonly inputs: Contexts;

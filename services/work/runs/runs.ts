@@ -218,7 +218,7 @@ export class Runs {
         if (left <= 1 || !isRaced(error)) throw error;
       }
     }
-    if (jobs.some(({ kind }) => kind === "workflow")) await this.#advance(project, id);
+    await this.#advance(project, id);
     return await this.store.get(id);
   }
 
@@ -362,6 +362,24 @@ export class Runs {
     return state;
   }
 
+  /**
+   * Keeps how far the steps of a job are.
+   *
+   * @param steps JSON
+   * @throws Conflict if the lease has ended
+   */
+  async noteSteps({ jobId, generation }: Lease, steps: string): Promise<void> {
+    const update = this.#options.database.tables.updateTable("check_jobs").set({ steps })
+      .where("id", "=", jobId).where("generation", "=", generation).where("state", "=", "running");
+    try {
+      await this.#options.database.commit({
+        statements: [statement(update, { mustChange: true })],
+      });
+    } catch (error) {
+      throw error instanceof Unchanged ? leaseGone() : error;
+    }
+  }
+
   /** @throws NotFound */
   async requireRun(project: Pick<Project, "id">, number: number): Promise<Run> {
     const run = await this.store.numbered(project.id, number);
@@ -424,7 +442,7 @@ export class Runs {
     readonly attempt: number;
     readonly now: number;
   }): Selectable<Tables["check_jobs"]> {
-    const isReady = job.needs.length === 0 && job.kind === "commands";
+    const isReady = job.kind === "commands" && job.needs.length === 0;
     return {
       id: this.#newId(now),
       run_id: id,
@@ -642,9 +660,10 @@ export class Runs {
       }
       const start = parts.flatMap((part) => part.start);
       if (start.length > 0) await this.#queue(project, run, start);
-      if (parts.some(({ skip, cancel, fail }) => skip.length + cancel.length + fail.length > 0)) {
-        continue;
-      }
+      const hasEndedOthers = parts.some(({ skip, fail, cancel }) =>
+        skip.length + fail.length + cancel.length > 0
+      );
+      if (hasEndedOthers) continue;
       if (jobs.every(hasEnded) && run.endedAt === null) await this.#endRun(runId);
       return;
     }

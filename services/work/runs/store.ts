@@ -124,7 +124,7 @@ export class RunStore {
 
   /** Lets a runner have a job that waits, unless another job of its group runs. */
   leasing(
-    { id, runId, projectId, group, generation, spec }: Job,
+    { id, runId, projectId, group, generation, spec: { sharesGroup = false } }: Job,
     runner: { readonly id: string; readonly name: string },
     now: number,
   ): Statement {
@@ -141,10 +141,7 @@ export class RunStore {
             selectFrom("check_jobs as other").select("other.id")
               .where("other.project_id", "=", projectId).where("other.group_name", "=", group)
               .where("other.state", "=", "running")
-              .$if(
-                spec.workflow?.sharesGroup === true,
-                (others) => others.where("other.run_id", "!=", runId),
-              ),
+              .$if(sharesGroup, (others) => others.where("other.run_id", "<>", runId)),
           ))
         ));
     return statement(update, { mustChange: true });

@@ -217,13 +217,14 @@ export class Triggers {
   /** Waits for the next time of cron of a project's main branch. */
   async #planNext(project: Project): Promise<void> {
     const { sources, scheduler } = this.#options;
-    const found = await Promise.all(sources.map((source) => source.cronOf(project)));
-    const times = [...new Set(found.flat())];
+    const times = new Set(
+      (await Promise.all(sources.map((source) => source.cronOf(project)))).flat(),
+    );
     this.#unplan(project.id);
-    if (this.#isClosed || times.length === 0) return;
+    if (this.#isClosed || times.size === 0) return;
     const { Cron } = await import("croner");
     const now = new Date(scheduler.now());
-    const next = times.flatMap((cron) => {
+    const next = [...times].flatMap((cron) => {
       const at = new Cron(cron, { paused: true, timezone: "UTC" }).nextRun(now)?.getTime();
       return at === undefined ? [] : [{ cron, at }];
     });

@@ -308,7 +308,6 @@ function plannedJobs(
       refusal,
       steps,
       payload,
-      sharesGroup: job.concurrency === null,
       github,
       inputs,
     };
@@ -323,6 +322,7 @@ function plannedJobs(
       limits: LIMITS,
       artifacts: [],
       cache: null,
+      sharesGroup: job.concurrency === null,
       workflow: own,
     };
     return {

@@ -56,6 +56,15 @@ Deno.test("an agent's day: find, claim, commit, submit, be reviewed, land", asyn
     assert.equal(mine.reviews[0].id, submitted.review);
 
     const id = submitted.review;
+    const { data: awaited } = await test.use("wait_checks", { review: id });
+    assert.deepEqual([awaited.state, awaited.waiting_for], ["passing", []]);
+    await test.use("report_ci_status", { ...status, context: "ci/lint", state: "failure" });
+    const { data: red } = await test.use("wait_checks", { checkin: "workspace/fail" });
+    assert.deepEqual([red.state, red.failed, red.waiting_for], ["failing", ["ci/lint"], []]);
+    assert.match(
+      await test.fail("wait_checks", { review: id, checkin: "trunk" }),
+      /either "review" or "checkin"/,
+    );
     const { data: review } = await test.use("get_review", { id }, test.other);
     assert.match(review.diff, /- {2}return 0;\n\+ {2}return 1;/);
     const remark = { id, body: "Why?", file_path: "src/main.c", line_number: 2 };
