@@ -1,8 +1,8 @@
 /** The actions that this server offers itself, as repositories of Git. */
 import { deflateSync } from "node:zlib";
 import {
-  advertiseRefs,
   type Advertisement,
+  advertiseRefs,
   formatTree,
   hexOf,
   MODE,

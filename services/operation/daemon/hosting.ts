@@ -45,6 +45,7 @@ import {
   CheckDefinitions,
   CheckSecrets,
   Dispatcher,
+  ForgeTasks,
   JobLogs,
   nextOfWorkflows,
   Runs,
@@ -134,6 +135,8 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly runs: Runs;
   readonly dispatcher: Dispatcher;
   readonly jobLogs: JobLogs;
+  /** What runners of Forgejo and Gitea get. */
+  readonly forgeTasks: ForgeTasks;
   readonly checkSecrets: CheckSecrets;
   readonly checkWaits: CheckWaits;
   readonly protection: Protection;
@@ -173,7 +176,7 @@ export interface Hosting extends ReviewServices, Notifications {
 /** What runs checks. */
 type CheckRuns = Pick<
   Hosting,
-  "runners" | "leases" | "runs" | "dispatcher" | "jobLogs" | "checkSecrets"
+  "runners" | "leases" | "runs" | "dispatcher" | "jobLogs" | "forgeTasks" | "checkSecrets"
 >;
 
 /** The services of the work on projects. */
@@ -413,7 +416,8 @@ async function openCheckRuns(
   await triggers.start();
   started.defer(() => triggers.close());
   const jobLogs = new JobLogs(join(folder, ".checks"));
-  return { runners, leases, runs, dispatcher, jobLogs, checkSecrets };
+  const forgeTasks = new ForgeTasks({ ...parts, dispatcher, jobLogs });
+  return { runners, leases, runs, dispatcher, jobLogs, forgeTasks, checkSecrets };
 }
 
 async function openUploads(
