@@ -46,8 +46,11 @@ import {
   CheckSecrets,
   Dispatcher,
   ForgeTasks,
+  JobArtifacts,
+  JobCaches,
   JobLogs,
   nextOfWorkflows,
+  RunFigures,
   Runs,
   Triggers,
   WorkflowSource,
@@ -137,6 +140,9 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly jobLogs: JobLogs;
   /** What runners of Forgejo and Gitea get. */
   readonly forgeTasks: ForgeTasks;
+  readonly jobArtifacts: JobArtifacts;
+  readonly jobCaches: JobCaches;
+  readonly runFigures: RunFigures;
   readonly checkSecrets: CheckSecrets;
   readonly checkWaits: CheckWaits;
   readonly protection: Protection;
@@ -176,7 +182,16 @@ export interface Hosting extends ReviewServices, Notifications {
 /** What runs checks. */
 type CheckRuns = Pick<
   Hosting,
-  "runners" | "leases" | "runs" | "dispatcher" | "jobLogs" | "forgeTasks" | "checkSecrets"
+  | "runners"
+  | "leases"
+  | "runs"
+  | "dispatcher"
+  | "jobLogs"
+  | "forgeTasks"
+  | "jobArtifacts"
+  | "jobCaches"
+  | "runFigures"
+  | "checkSecrets"
 >;
 
 /** The services of the work on projects. */
@@ -395,8 +410,10 @@ async function openCheckRuns(
       actionsUrl: options.checksConfig.actions_url || null,
     }),
   ];
+  const jobLogs = new JobLogs(join(folder, ".checks"));
   const runs = new Runs({
     ...work,
+    logs: jobLogs,
     database,
     leases,
     runners,
@@ -415,9 +432,30 @@ async function openCheckRuns(
   started.defer(() => dispatcher.close());
   await triggers.start();
   started.defer(() => triggers.close());
-  const jobLogs = new JobLogs(join(folder, ".checks"));
   const forgeTasks = new ForgeTasks({ ...parts, dispatcher, jobLogs });
-  return { runners, leases, runs, dispatcher, jobLogs, forgeTasks, checkSecrets };
+  const jobArtifacts = new JobArtifacts({
+    ...options,
+    logs: jobLogs,
+    folder: join(folder, ".checks", ".arriving"),
+  });
+  const jobCaches = new JobCaches({
+    ...options,
+    store: runs.store,
+    folder: join(folder, ".checks"),
+  });
+  const runFigures = new RunFigures(database, clock);
+  return {
+    runners,
+    leases,
+    runs,
+    dispatcher,
+    jobLogs,
+    forgeTasks,
+    jobArtifacts,
+    jobCaches,
+    runFigures,
+    checkSecrets,
+  };
 }
 
 async function openUploads(

@@ -28,6 +28,7 @@ import {
 import { type Lease, LEASE_MS, leaseGone, type Leases, type Runners } from "../runners/mod.ts";
 import { nextByNeeds, type NextOf } from "./advancing.ts";
 import type { FinishRequest } from "./assignment.ts";
+import type { JobLogs } from "./job_logs.ts";
 import type { JobSource, PlannedJob, Trigger } from "./planning.ts";
 import {
   hasEnded,
@@ -65,6 +66,8 @@ export interface RunsOptions {
   readonly checks: Pick<Checks, "reporting">;
   readonly leases: Leases;
   readonly runners: Pick<Runners, "get" | "onChanged">;
+  /** Ends the log of each lease. */
+  readonly logs: Pick<JobLogs, "end">;
   readonly sources: readonly JobSource[];
   /** Decides about the jobs of workflows, in place of their needs alone. */
   readonly nextOfWorkflow: NextOf;
@@ -119,6 +122,11 @@ export class Runs {
       name: "end lost jobs",
       task: () => this.#endLost(),
     });
+  }
+
+  /** The time by which jobs begin and end, in Unix milliseconds. */
+  get now(): number {
+    return this.#options.scheduler.now();
   }
 
   /** Goes on with all open runs of the projects on this node. */
@@ -591,6 +599,7 @@ export class Runs {
     }).where("id", "=", job.id).where("state", "in", OPEN_STATES)
       .where("generation", "=", job.generation);
     const isRunners = lease !== undefined && by.origin !== SYSTEM;
+    if (lease !== undefined) await this.#options.logs.end(lease);
     await this.#commit(async () => {
       const report = await checks.reporting(project, {
         checkin: job.checkin,
@@ -630,7 +639,8 @@ export class Runs {
       await this.#end(project, job, { state: "error", summary }, BY_MUSTER, lease);
       return await this.#advance(project, job.runId);
     }
-    const { database, leases, log, scheduler } = this.#options;
+    const { database, leases, log, scheduler, logs } = this.#options;
+    await logs.end(lease);
     log.info("A job runs again elsewhere", { job: job.id, runner: job.runner?.name, why });
     const update = database.tables.updateTable("check_jobs").set({
       state: "queued",
@@ -656,7 +666,10 @@ export class Runs {
       const parts = [
         nextByNeeds(jobs.filter(({ kind }) => kind === "commands")),
         await nextOfWorkflow(jobs.filter(({ kind }) => kind === "workflow")),
-      ];
+      ].map((next) => ({
+        ...next,
+        cancel: next.cancel.filter(({ job }) => job.cancelReason === null),
+      }));
       const run = await this.#runOf({ runId });
       for (const { job, why, passes = false } of parts.flatMap(({ skip }) => skip)) {
         await this.#end(project, job, { state: "skipped", summary: why, passes }, BY_MUSTER);
