@@ -21,6 +21,7 @@ interface RunnerCommandOptions extends CommandOptions {
   readonly share?: readonly string[];
   readonly grace?: number;
   readonly allowUnisolated?: boolean;
+  readonly supervised?: boolean;
 }
 
 /** The variable that has the runner's token. */
@@ -51,6 +52,12 @@ async function start(options: RunnerCommandOptions): Promise<void> {
     setTimeout(() => giveBack.abort(), seconds * 1000);
   };
   for (const signal of ENDS) Deno.addSignalListener(signal, onSignal);
+  if (options.supervised === true) {
+    void untilInputEnds().then(() => {
+      stop.abort();
+      giveBack.abort();
+    });
+  }
   const jobs = options.jobs ?? 1;
   for (const { about } of sandboxes) say(`Isolation: ${about}`);
   say(`Waiting for jobs of ${new URL(url).origin}, ${jobs} at a time, in ${workFolder}`);
@@ -71,6 +78,11 @@ async function start(options: RunnerCommandOptions): Promise<void> {
   }
   // A timer may still wait for jobs, of which there are none.
   Deno.exit(0);
+}
+
+/** The server that started this runner holds its input open as long as it runs. */
+async function untilInputEnds(): Promise<void> {
+  for await (const _ of Deno.stdin.readable);
 }
 
 const ENDS = ["SIGINT", ...Deno.build.os === "windows" ? [] : ["SIGTERM" as const]] as const;
@@ -187,6 +199,11 @@ export const RUNNER: Group = {
         {
           flags: "--allow-unisolated",
           summary: "run checks as this account if nothing keeps them apart",
+        },
+        {
+          flags: "--supervised",
+          summary: "end with the input, which the server holds that started this",
+          hidden: true,
         },
       ],
       run: start,
