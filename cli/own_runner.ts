@@ -1,5 +1,6 @@
 /** The runner that a server starts beside itself, as a process of its own. */
-import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { join, resolve } from "node:path";
 import type { Log } from "../services/kernel/log.ts";
 import { ownProgram } from "../services/kernel/version.ts";
 import { programArguments } from "./program_arguments.ts";
@@ -96,8 +97,7 @@ export class OwnRunner {
 
   #spawn(): Deno.ChildProcess {
     const { url, token, folder, jobs } = this.#options;
-    // The account that runs the jobs of root cannot enter the server's data folder.
-    const place = Deno.uid() === 0 ? [] : ["--work-dir", join(folder, "runner")];
+    const place = ["--work-dir", placeOf(resolve(folder))];
     return new Deno.Command(ownProgram(), {
       args: [
         ...programArguments(),
@@ -116,6 +116,13 @@ export class OwnRunner {
       stderr: "piped",
     }).spawn();
   }
+}
+
+/** The folder of jobs. The account that runs those of root cannot enter the server's data folder. */
+function placeOf(folder: string): string {
+  if (Deno.uid() !== 0) return join(folder, "runner");
+  const digest = createHash("sha256").update(folder).digest("hex");
+  return `/var/tmp/muster-runner-${digest.slice(0, 12)}`;
 }
 
 /** The log has times of its own. */

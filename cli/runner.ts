@@ -8,6 +8,7 @@ import {
   type Missing,
   type Sandbox,
 } from "../runner/executor/mod.ts";
+import { FolderLock, FolderLockError } from "../services/engines/database/sqlite/mod.ts";
 import { amount } from "../services/kernel/words.ts";
 import { VERSION } from "../services/kernel/version.ts";
 import { type Group, InvalidValue } from "./command_line/mod.ts";
@@ -42,6 +43,7 @@ async function start(options: RunnerCommandOptions): Promise<void> {
   const token = await readToken(options);
   const sandboxes = await findSandboxes(options);
   const workFolder = await makeWorkFolder(options);
+  using _lock = lock(workFolder);
   const stop = new AbortController();
   const giveBack = new AbortController();
   const onSignal = () => {
@@ -137,12 +139,26 @@ async function findSandboxes(options: RunnerCommandOptions): Promise<Sandbox[]> 
 /** The folder of this runner's jobs, which the account of jobs may enter. */
 async function makeWorkFolder({ workDir }: RunnerCommandOptions): Promise<string> {
   const folder = resolve(workDir ?? defaultWorkFolder());
-  await Deno.mkdir(folder, { recursive: true, mode: 0o711 });
+  await Deno.mkdir(folder, { recursive: true });
   const { uid } = await Deno.lstat(folder);
   if (uid !== null && uid !== Deno.uid()) {
     throw new CommandFailed(`${folder} belongs to another account: name a folder by --work-dir`);
   }
+  if (uid !== null) await Deno.chmod(folder, 0o711);
   return await Deno.realPath(folder);
+}
+
+/** Two runners would remove each other's jobs. */
+function lock(workFolder: string): Disposable {
+  try {
+    const held = FolderLock.take(join(workFolder, "lock"));
+    return { [Symbol.dispose]: () => held.close() };
+  } catch (error) {
+    if (!(error instanceof FolderLockError)) throw error;
+    throw new CommandFailed(
+      `The folder ${workFolder} ${error.message}: name another by --work-dir`,
+    );
+  }
 }
 
 function defaultWorkFolder(): string {

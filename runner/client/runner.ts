@@ -37,7 +37,8 @@ export async function serveJobs(options: RunnerOptions): Promise<void> {
   const key = await keyOf(workFolder);
   await sweepProcesses(key);
   await removeFolder(join(workFolder, "jobs"));
-  await Deno.mkdir(join(workFolder, "jobs"), { recursive: true, mode: 0o711 });
+  await Deno.mkdir(join(workFolder, "jobs"), { recursive: true });
+  if (Deno.build.os !== "windows") await Deno.chmod(join(workFolder, "jobs"), 0o711);
   const failed = new AbortController();
   const stop = AbortSignal.any([options.stop, failed.signal]);
   const serve = async () => {

@@ -2,7 +2,7 @@
 export { accountOfJobs } from "./accounts.ts";
 export { findBwrap } from "./bwrap.ts";
 export { type Ended, execute, type ExecuteOptions, Interruption, type Plan } from "./execute.ts";
-export { removeFolder, takeOver } from "./folders.ts";
+export { makeFolders, removeFolder, takeOver } from "./folders.ts";
 export type { LogLine } from "../../services/work/runs/assignment.ts";
 export { Output, type WriteLine } from "./output.ts";
 export { findPlain, sweepProcesses } from "./plain.ts";
