@@ -4,6 +4,7 @@ import { Refused, serveJobs, Server } from "../runner/client/mod.ts";
 import {
   accountOfJobs,
   findBwrap,
+  findContainers,
   findPlain,
   type Missing,
   type Sandbox,
@@ -20,6 +21,7 @@ interface RunnerCommandOptions extends CommandOptions {
   readonly jobs?: number;
   readonly workDir?: string;
   readonly share?: readonly string[];
+  readonly isolation?: readonly Kind[];
   readonly grace?: number;
   readonly allowUnisolated?: boolean;
   readonly supervised?: boolean;
@@ -119,21 +121,47 @@ async function readTokenFile(path: string): Promise<string> {
   }
 }
 
-/** What keeps jobs apart here. @throws {CommandFailed} Nothing does, and none is not allowed. */
+/** Containers are for checks that name an image. */
+const KINDS = ["bwrap", "podman", "docker", "none"] as const;
+
+type Kind = (typeof KINDS)[number];
+
+/** What keeps jobs apart here. @throws {CommandFailed} What was asked for does not work. */
 async function findSandboxes(options: RunnerCommandOptions): Promise<Sandbox[]> {
-  const account = accountOfJobs();
-  const shared = (options.share ?? []).map((path) => resolve(path));
-  const found: (Sandbox | Missing)[] = [await findBwrap({ account, shared })];
-  if (options.allowUnisolated === true && "why" in (found[0] ?? {})) {
-    found.push(await findPlain(account));
+  const { isolation, allowUnisolated = false } = options;
+  if (isolation?.includes("none") === true && !allowUnisolated) {
+    throw new CommandFailed("--isolation none needs --allow-unisolated, too", 2);
   }
-  const sandboxes = found.flatMap((one) => "why" in one ? [] : [one]);
-  if (sandboxes.length > 0) return sandboxes;
-  const reasons = found.flatMap((one) => "why" in one ? [one.why] : []).join("; ");
+  const asked = isolation ?? ["bwrap", "podman", "docker"];
+  const found = await Promise.all(asked.map((kind) => findSandbox(kind, options)));
+  const there = found.flatMap((one) => "why" in one ? [] : [one]);
+  const missing = found.flatMap((one) => "why" in one ? [one] : []);
+  const [first] = missing;
+  if (isolation !== undefined && first !== undefined) {
+    throw new CommandFailed(`--isolation ${first.kind} does not work here: ${first.why}`);
+  }
+  if (there.some(({ kind }) => kind === "bwrap" || kind === "none")) return there;
+  if (allowUnisolated) {
+    const plain = await findSandbox("none", options);
+    if (!("why" in plain)) return [...there, plain];
+  }
+  if (there.length > 0) return there;
   throw new CommandFailed(
-    `Nothing keeps checks apart from this machine: ${reasons}. --allow-unisolated runs them as ` +
-      "this account, which can be right for a machine that does nothing else",
+    `Nothing keeps checks apart from this machine: ${first?.why ?? ""}. --allow-unisolated runs ` +
+      "them as this account, which can be right for a machine that does nothing else",
   );
+}
+
+async function findSandbox(
+  kind: Kind,
+  { share = [] }: RunnerCommandOptions,
+): Promise<Sandbox | Missing> {
+  const account = accountOfJobs();
+  if (kind === "bwrap") {
+    return await findBwrap({ account, shared: share.map((path) => resolve(path)) });
+  }
+  if (kind === "none") return await findPlain(account);
+  return await findContainers({ engine: kind, account });
 }
 
 /** The folder of this runner's jobs, which the account of jobs may enter. */
@@ -206,6 +234,12 @@ export const RUNNER: Group = {
           summary: "a folder that jobs may read, such as one with tools",
           repeatable: true,
           completes: "folder",
+        },
+        {
+          flags: "--isolation <kind>",
+          summary: "only this way to keep jobs apart (default: all that work here)",
+          choices: KINDS,
+          repeatable: true,
         },
         {
           flags: "--grace <seconds>",
