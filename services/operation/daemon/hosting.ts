@@ -137,6 +137,7 @@ export interface Hosting extends ReviewServices, Notifications {
   /** Runs of checks, and what gives their jobs to runners. */
   readonly runs: Runs;
   readonly dispatcher: Dispatcher;
+  readonly checkTriggers: Triggers;
   readonly jobLogs: JobLogs;
   /** What runners of Forgejo and Gitea get. */
   readonly forgeTasks: ForgeTasks;
@@ -186,6 +187,7 @@ type CheckRuns = Pick<
   | "leases"
   | "runs"
   | "dispatcher"
+  | "checkTriggers"
   | "jobLogs"
   | "forgeTasks"
   | "jobArtifacts"
@@ -449,6 +451,7 @@ async function openCheckRuns(
     leases,
     runs,
     dispatcher,
+    checkTriggers: triggers,
     jobLogs,
     forgeTasks,
     jobArtifacts,

@@ -15,6 +15,7 @@ import { newUlid } from "../../kernel/ulid.ts";
 import {
   type Caller,
   type Identity,
+  OPERATOR,
   originOf,
   type Principal,
   type Scope,
@@ -33,6 +34,8 @@ const MAX_RUNNERS = 1000;
 const SEEN_EVERY = 30_000;
 
 const SCOPES: ReadonlySet<Scope> = new Set(["write"]);
+
+const BY_MUSTER: Caller = { principal: OPERATOR, address: null, requestId: null };
 
 const PURPOSE = "muster runner token ";
 
@@ -141,7 +144,7 @@ export class Runners implements Directory, TokenSource {
     { name, labels, projects: slugs }: NewRunner,
     caller: Caller,
   ): Promise<RunnerView & { readonly token: string }> {
-    const { database, projects, key, clock } = this.#options;
+    const { database, projects, clock } = this.#options;
     if (this.#byId.size >= MAX_RUNNERS) throw new Conflict(`There are ${MAX_RUNNERS} runners`);
     const ids = slugs?.map((slug) => {
       const held = projects.find(slug);
@@ -150,7 +153,7 @@ export class Runners implements Directory, TokenSource {
     }) ?? null;
     const now = clock();
     const id = newUlid(now);
-    const token = (await key.mac(PURPOSE, id)).slice(0, 40);
+    const token = await this.#tokenOf(id);
     const row: Selectable<Tables["runners"]> = {
       id,
       name,
@@ -179,6 +182,14 @@ export class Runners implements Directory, TokenSource {
       throw new Conflict(`There is a runner "${name}": remove it, or choose another name`);
     }
     return { ...this.#viewOf(row), token };
+  }
+
+  /** The token of the runner that a server starts itself, which is made if there is none. */
+  async tokenOfOwn(name: string): Promise<string> {
+    const own = this.#byId.values().find((runner) => foldCase(runner.name) === foldCase(name));
+    if (own !== undefined) return await this.#tokenOf(own.id);
+    const { token } = await this.create({ name, labels: [], projects: null }, BY_MUSTER);
+    return token;
   }
 
   /** All runners, by name. */
@@ -283,6 +294,10 @@ export class Runners implements Directory, TokenSource {
     database.commitLater({ statements: [statement(update)] }).catch((error: unknown) => {
       log.warn("When a runner was last seen is not stored", { runner: id, error });
     });
+  }
+
+  async #tokenOf(id: string): Promise<string> {
+    return (await this.#options.key.mac(PURPOSE, id)).slice(0, 40);
   }
 
   async #require(name: string): Promise<Selectable<Tables["runners"]>> {
