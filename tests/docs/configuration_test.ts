@@ -91,9 +91,9 @@ Deno.test("every configuration that the documentation shows is valid", async () 
   }
 });
 
-/** Whether a block is for another program, which its first line names, or defines checks. */
+/** Whether a block is for another program, or a file in a repository, which its first line names. */
 function isOfAnother(text: string): boolean {
-  return /^\s*# (Ergo|Litestream)'s/.test(text) || isDefinition(text);
+  return /^\s*# (?:(?:Ergo|Litestream)'s|\.)/.test(text) || isDefinition(text);
 }
 
 function isDefinition(text: string): boolean {

@@ -160,6 +160,7 @@ export class Runners implements Directory, TokenSource {
       name_folded: foldCase(name),
       token_hash: sha256(token),
       labels: JSON.stringify([...new Set(labels)]),
+      declared: "[]",
       projects: ids === null ? null : JSON.stringify([...new Set(ids)]),
       paused_at: null,
       version: "",
@@ -253,6 +254,29 @@ export class Runners implements Directory, TokenSource {
     this.#tell();
   }
 
+  /**
+   * Takes the labels that a runner of Forgejo says to have. They count if it was given none when it was
+   * made.
+   */
+  async declare(id: string, labels: readonly string[]): Promise<Runner> {
+    const { database } = this.#options;
+    const row = await database.tables.selectFrom("runners").selectAll().where("id", "=", id)
+      .executeTakeFirst();
+    if (row === undefined) throw new NotFound("The runner was removed");
+    const changed = { ...row, declared: JSON.stringify([...new Set(labels)]) };
+    if (changed.declared !== row.declared) {
+      const update = database.tables.updateTable("runners").set({ declared: changed.declared })
+        .where("id", "=", id);
+      await database.commit({
+        statements: [
+          statement(update, { mustChange: true, committed: () => this.#hold(changed) }),
+        ],
+      });
+      this.#tell();
+    }
+    return this.#byId.get(id) ?? this.#hold(changed);
+  }
+
   /** Notes that a runner was here, and what it says of itself. */
   note(id: string, about?: { readonly version: string; readonly isolation: readonly string[] }) {
     const { database, clock, log } = this.#options;
@@ -283,18 +307,19 @@ export class Runners implements Directory, TokenSource {
     return row;
   }
 
-  #hold(row: Selectable<Tables["runners"]>): void {
+  #hold(row: Selectable<Tables["runners"]>): HeldRunner {
     const { id, name, token_hash: digest } = row;
     const held: HeldRunner = {
       id,
       name,
       digest,
-      labels: new Set<string>(JSON.parse(row.labels)),
+      labels: labelsOf(row),
       projects: row.projects === null ? null : new Set<string>(JSON.parse(row.projects)),
       isPaused: row.paused_at !== null,
     };
     this.#byId.set(id, held);
     this.#byDigest.set(digest, held);
+    return held;
   }
 
   #drop(id: string): void {
@@ -313,7 +338,7 @@ export class Runners implements Directory, TokenSource {
     const ids: readonly string[] | null = row.projects === null ? null : JSON.parse(row.projects);
     return {
       name,
-      labels: JSON.parse(row.labels),
+      labels: [...labelsOf(row)],
       projects: ids?.flatMap((id) => this.#options.projects.get(id)?.project.slug ?? []) ?? null,
       paused: row.paused_at !== null,
       jobs: this.#options.leases.countOf(row.id),
@@ -324,6 +349,13 @@ export class Runners implements Directory, TokenSource {
       last_seen: row.last_seen === null ? null : new Date(row.last_seen).toISOString(),
     };
   }
+}
+
+function labelsOf(
+  { labels, declared }: Pick<Selectable<Tables["runners"]>, "labels" | "declared">,
+): ReadonlySet<string> {
+  const given: readonly string[] = JSON.parse(labels);
+  return new Set(given.length > 0 ? given : JSON.parse(declared));
 }
 
 function noSuchRunner(name: string): NotFound {
