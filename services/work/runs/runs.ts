@@ -641,7 +641,10 @@ export class Runs {
       const parts = [
         nextByNeeds(jobs.filter(({ kind }) => kind === "commands")),
         nextOfWorkflow(jobs.filter(({ kind }) => kind === "workflow")),
-      ];
+      ].map((next) => ({
+        ...next,
+        cancel: next.cancel.filter(({ job }) => job.cancelReason === null),
+      }));
       const run = await this.#runOf({ runId });
       for (const { job, why } of parts.flatMap(({ skip }) => skip)) {
         await this.#end(project, job, { state: "skipped", summary: why }, BY_MUSTER);
