@@ -31,7 +31,8 @@ class JobLog {
     addEventListener("pageshow", () => this.#follow());
     // The job has begun, or begins again elsewhere: that is another log.
     addEventListener("muster:replaced", ({ target }) => {
-      const lease = (target as Element).querySelector<HTMLElement>("[data-lease]")?.dataset["lease"];
+      const lease = (target as Element).querySelector<HTMLElement>("[data-lease]")
+        ?.dataset["lease"];
       if (lease !== undefined && lease !== scroller.dataset["lease"]) location.reload();
     });
     this.#follow();
@@ -70,7 +71,9 @@ class JobLog {
 
   /** The number of the last line on the page. */
   get #last(): number {
-    return Number([...this.#body.querySelectorAll<HTMLElement>("[data-n]")].at(-1)?.dataset["n"] ?? 0);
+    return Number(
+      [...this.#body.querySelectorAll<HTMLElement>("[data-n]")].at(-1)?.dataset["n"] ?? 0,
+    );
   }
 
   #flush(): void {

@@ -58,12 +58,14 @@ export async function LogLines({ lines }: { readonly lines: readonly NumberedLin
       </table>
     );
     const next = parts[place + 1]?.command?.at;
-    shown.push(command === null ? <div class="log-part">{table}</div> : (
-      <details class="log-part" open>
-        <Command line={command} took={next === undefined ? null : next - command.at} />
-        {table}
-      </details>
-    ));
+    shown.push(
+      command === null ? <div class="log-part">{table}</div> : (
+        <details class="log-part" open>
+          <Command line={command} took={next === undefined ? null : next - command.at} />
+          {table}
+        </details>
+      ),
+    );
   }
   return <>{shown}</>;
 }

@@ -105,6 +105,13 @@ export class RunStore {
     return rows.map(jobOf);
   }
 
+  /** Jobs that runners have, the oldest first. */
+  async running(limit: number): Promise<readonly Job[]> {
+    const rows = await this.#tables.selectFrom("check_jobs").selectAll()
+      .where("state", "=", "running").orderBy("id").limit(limit).execute();
+    return rows.map(jobOf);
+  }
+
   /** How many jobs of a project have not ended. */
   async countOpen(projectId: string): Promise<number> {
     const { count } = await this.#tables.selectFrom("check_jobs")
