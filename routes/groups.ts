@@ -75,6 +75,9 @@ export function createGroups(
     events: lazyGroup("events", async () => {
       return (await import("./v1/events.ts")).eventRoutes({ eventLog, streams });
     }),
+    runnerFiles: lazyGroup("runnerFiles", async () => {
+      return (await import("./v1/runner_files.ts")).runnerFileRoutes(services);
+    }),
     ...projectGroups(services),
     openapi: lazyGroup("openapi", async () => (await import("./openapi.ts")).openApiRoutes(whole)),
   };

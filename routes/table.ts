@@ -66,6 +66,10 @@ export const ROUTES = {
 
   "POST /webhooks/{name}": ["heraldWebhooks", "nothing", "file body"],
 
+  "PUT /v1/runner/jobs/{id}/artifacts": ["runnerFiles", "runner", "file body"],
+  "GET /v1/runner/jobs/{id}/cache": ["runnerFiles", "runner"],
+  "PUT /v1/runner/jobs/{id}/cache": ["runnerFiles", "runner", "file body"],
+
   "GET /v1/projects/{slug}/repository": ["repositories", "server"],
   "PUT /v1/projects/{slug}/repository": ["repositories", "server", "file body"],
   "PUT /v1/projects/{slug}/restore": ["repositories", "server", "file body"],

@@ -375,6 +375,11 @@ export const configSchema = z.strictObject({
     z.enum(["worker", "orchestrator", "observer", "operator"]),
     z.strictObject({ claims: count, workspaces: count, reviews: count, calls: count }).partial(),
   ).default({}),
+  checks: z.strictObject({
+    actions_url: z.union([z.literal(""), z.url({ protocol: /^https?$/ })], {
+      error: 'must be an address with http or https, or ""',
+    }).default(""),
+  }).prefault({}),
   webhooks: z.strictObject({
     allow_private: z.boolean().default(false),
     timeout_seconds: z.number().positive().max(300).default(15),

@@ -30,5 +30,11 @@ export {
 export { ReadsAnywhere, type ReadsAnywhereOptions, type SharedReads } from "./reads_anywhere.ts";
 export type { Reception, ReceptionObserver } from "./reception.ts";
 export { type Intend, ProjectRepositories, type RepositoryWrite } from "./repositories.ts";
-export { appendParts, receiveUpload, type Upload, type UploadLimits } from "./uploads.ts";
+export {
+  appendParts,
+  receiveUpload,
+  type SentBody,
+  type Upload,
+  type UploadLimits,
+} from "./uploads.ts";
 export { RepositoryWatch } from "./watch.ts";

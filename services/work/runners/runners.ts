@@ -127,9 +127,9 @@ export class Runners implements Directory, TokenSource {
     return this.#byId.get(id) ?? null;
   }
 
-  /** Whether there is a runner that may take jobs of a project. */
-  servesProject(projectId: string): boolean {
-    return this.#byId.values().some(({ projects }) => projects?.has(projectId) ?? true);
+  /** All runners, in no order. */
+  all(): readonly Runner[] {
+    return [...this.#byId.values()];
   }
 
   /**

@@ -8,7 +8,8 @@ const READ = 2000;
 const AROUND = 2;
 
 /** Words of lines that tell what went wrong. */
-const TELLING = /\b(?:error|errors|failed|failure|fail|panic|exception|assert\w*|fatal|traceback|not ok|expected|undefined|cannot|denied)\b|✗|✖|FAILED/i;
+const TELLING =
+  /\b(?:error|errors|failed|failure|fail|panic|exception|assert\w*|fatal|traceback|not ok|expected|undefined|cannot|denied)\b|✗|✖|FAILED/i;
 
 export interface Excerpt {
   /** The last command that began; null if none did. */

@@ -1,8 +1,6 @@
 import { z } from "zod";
 import { Conflict, NotFound } from "../../kernel/errors.ts";
-import type { Scheduler } from "../../kernel/scheduler.ts";
-import { operation } from "../projects/operation.ts";
-import { Created } from "../projects/operation.ts";
+import { Created, operation } from "../projects/operation.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import { pageOf, rangeOf } from "../projects/schemas.ts";
 import type { Protection } from "../protection/mod.ts";
@@ -48,7 +46,6 @@ interface RunServices {
     readonly repositories: ProjectRepositories;
     readonly reviews: { readonly store: ReviewStore };
   };
-  readonly scheduler: Scheduler;
 }
 
 /** Characters of a log that a tool shows. */
@@ -63,8 +60,8 @@ const run = z.coerce.number().int().min(1).max(999_999_999).meta({
 });
 const job = z.string().max(30).meta({ description: "The id of the job" });
 
-function aroundOf({ hosting: { runners }, scheduler }: RunServices) {
-  return { runners, now: scheduler.now() };
+function aroundOf({ hosting: { runners, runs } }: RunServices) {
+  return { runners, now: runs.now };
 }
 
 async function showRun(services: RunServices, found: Run) {
@@ -154,15 +151,18 @@ export const cancelRun = operation({
   return await showRun(services, await runs.requireRun(project, number));
 });
 
-export const rerunRun = operation({
-  http: "POST /api/runs/{run}/rerun",
-  needs: "write",
-  summary: "Run all jobs of a run again that have not passed",
-  input: z.object({ run }),
-  ok: { schema: runSchema, description: "The run" },
-  refusals: [{ error: Conflict }],
-}, async (services: RunServices, { run: number }, { project, caller }) =>
-  await showRun(services, await services.hosting.runs.rerun(project, { run: number }, caller)));
+export const rerunRun = operation(
+  {
+    http: "POST /api/runs/{run}/rerun",
+    needs: "write",
+    summary: "Run all jobs of a run again that have not passed",
+    input: z.object({ run }),
+    ok: { schema: runSchema, description: "The run" },
+    refusals: [{ error: Conflict }],
+  },
+  async (services: RunServices, { run: number }, { project, caller }) =>
+    await showRun(services, await services.hosting.runs.rerun(project, { run: number }, caller)),
+);
 
 export const getJob = operation({
   http: "GET /api/jobs/{job}",
@@ -180,7 +180,7 @@ export const getJob = operation({
     generation: found.generation,
     log_lines: total,
     artifacts: await jobArtifacts.list(found.id),
-    steps: found.steps === null ? null : JSON.parse(found.steps),
+    steps: found.steps,
     last_seconds: await runFigures.lastSeconds(project, found.context),
   };
 });
@@ -199,15 +199,18 @@ export const cancelJob = operation({
   return await showJob(services, await runs.requireJob(project, id));
 });
 
-export const rerunJob = operation({
-  http: "POST /api/jobs/{job}/rerun",
-  needs: "write",
-  summary: "Run a job again, and those that were skipped because of it",
-  input: z.object({ job }),
-  ok: { schema: runSchema, description: "The run" },
-  refusals: [{ error: Conflict }],
-}, async (services: RunServices, { job: id }, { project, caller }) =>
-  await showRun(services, await services.hosting.runs.rerun(project, { job: id }, caller)));
+export const rerunJob = operation(
+  {
+    http: "POST /api/jobs/{job}/rerun",
+    needs: "write",
+    summary: "Run a job again, and those that were skipped because of it",
+    input: z.object({ job }),
+    ok: { schema: runSchema, description: "The run" },
+    refusals: [{ error: Conflict }],
+  },
+  async (services: RunServices, { job: id }, { project, caller }) =>
+    await showRun(services, await services.hosting.runs.rerun(project, { job: id }, caller)),
+);
 
 export const getJobLog = operation({
   http: "GET /api/jobs/{job}/log",
@@ -306,14 +309,17 @@ export const rerunCheck = operation({
   );
 });
 
-export const getCheckFigures = operation({
-  http: "GET /api/check-figures",
-  needs: "read",
-  summary: "How checks fare: success, duration, queue and flakiness over the last 30 days",
-  input: z.object({}),
-  ok: { schema: figuresSchema, description: "Each check that ran, by name" },
-}, async ({ hosting: { runFigures } }: RunServices, _input, { project }) =>
-  await runFigures.of(project));
+export const getCheckFigures = operation(
+  {
+    http: "GET /api/check-figures",
+    needs: "read",
+    summary: "How checks fare: success, duration, queue and flakiness over the last 30 days",
+    input: z.object({}),
+    ok: { schema: figuresSchema, description: "Each check that ran, by name" },
+  },
+  async ({ hosting: { runFigures } }: RunServices, _input, { project }) =>
+    await runFigures.of(project),
+);
 
 export const listCheckSecrets = operation({
   http: "GET /api/check-secrets",
@@ -340,7 +346,8 @@ export const setCheckSecret = operation({
   needs: "admin",
   callers: "no passphrase",
   summary: "Set a secret of checks",
-  description: "A check gets it as a variable if it names it in `secrets`, and only for what is on " +
+  description:
+    "A check gets it as a variable if it names it in `secrets`, and only for what is on " +
     "a protected branch: never for a review or a landing.",
   input: z.object({ name: secretNameSchema, value: secretValueSchema, check: checkName }),
   example: { value: "s3cret-token" },

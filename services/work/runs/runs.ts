@@ -28,6 +28,7 @@ import {
 import { type Lease, LEASE_MS, leaseGone, type Leases, type Runners } from "../runners/mod.ts";
 import { nextByNeeds, type NextOf } from "./advancing.ts";
 import type { FinishRequest } from "./assignment.ts";
+import type { JobLogs } from "./job_logs.ts";
 import type { JobSource, PlannedJob, Trigger } from "./planning.ts";
 import {
   hasEnded,
@@ -64,9 +65,11 @@ export interface RunsOptions {
   readonly checks: Pick<Checks, "reporting">;
   readonly leases: Leases;
   readonly runners: Pick<Runners, "get" | "onChanged">;
+  /** Ends the log of each lease. */
+  readonly logs: Pick<JobLogs, "end">;
   readonly sources: readonly JobSource[];
   /** Decides about the jobs of workflows, in place of their needs alone. */
-  readonly nextOfWorkflow?: NextOf;
+  readonly nextOfWorkflow: NextOf;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -79,6 +82,8 @@ interface End {
   /** JSON. */
   readonly outputs?: string | null;
   readonly steps?: string | null;
+  /** Whether its check passes though it was skipped. */
+  readonly passes?: boolean;
 }
 
 /** Who asks for something, for the log of events. */
@@ -116,6 +121,11 @@ export class Runs {
       name: "end lost jobs",
       task: () => this.#endLost(),
     });
+  }
+
+  /** The time by which jobs begin and end, in Unix milliseconds. */
+  get now(): number {
+    return this.#options.scheduler.now();
   }
 
   /** Goes on with all open runs of the projects on this node. */
@@ -569,7 +579,7 @@ export class Runs {
   async #end(project: Project, job: Job, end: End, by: By, lease?: Lease): Promise<void> {
     const { database, scheduler, checks, leases } = this.#options;
     const run = await this.#runOf(job);
-    const { state, summary, exitCode = null, outputs = null, steps = null } = end;
+    const { state, summary, exitCode = null, outputs = null, steps = null, passes } = end;
     const update = database.tables.updateTable("check_jobs").set({
       state,
       summary,
@@ -580,11 +590,16 @@ export class Runs {
     }).where("id", "=", job.id).where("state", "in", OPEN_STATES)
       .where("generation", "=", job.generation);
     const isRunners = lease !== undefined && by.origin !== SYSTEM;
+    if (lease !== undefined) await this.#options.logs.end(lease);
     await this.#commit(async () => {
       const report = await checks.reporting(project, {
         checkin: job.checkin,
         context: job.context,
-        state: state === "success" || state === "failure" ? state : "error",
+        state: passes === true
+          ? "success"
+          : state === "success" || state === "failure"
+          ? state
+          : "error",
         description: clipped(summary),
         target_url: "",
       }, {
@@ -615,7 +630,8 @@ export class Runs {
       await this.#end(project, job, { state: "error", summary }, BY_MUSTER, lease);
       return await this.#advance(project, job.runId);
     }
-    const { database, leases, log, scheduler } = this.#options;
+    const { database, leases, log, scheduler, logs } = this.#options;
+    await logs.end(lease);
     log.info("A job runs again elsewhere", { job: job.id, runner: job.runner?.name, why });
     const update = database.tables.updateTable("check_jobs").set({
       state: "queued",
@@ -635,19 +651,19 @@ export class Runs {
 
   /** Begins, skips or ends what follows from the jobs of a run that have ended; then ends the run. */
   async #advance(project: Project, runId: string): Promise<void> {
-    const { nextOfWorkflow = nextByNeeds } = this.#options;
+    const { nextOfWorkflow } = this.#options;
     for (;;) {
       const jobs = newestAttempts(await this.store.jobsOf([runId]));
       const parts = [
         nextByNeeds(jobs.filter(({ kind }) => kind === "commands")),
-        nextOfWorkflow(jobs.filter(({ kind }) => kind === "workflow")),
+        await nextOfWorkflow(jobs.filter(({ kind }) => kind === "workflow")),
       ].map((next) => ({
         ...next,
         cancel: next.cancel.filter(({ job }) => job.cancelReason === null),
       }));
       const run = await this.#runOf({ runId });
-      for (const { job, why } of parts.flatMap(({ skip }) => skip)) {
-        await this.#end(project, job, { state: "skipped", summary: why }, BY_MUSTER);
+      for (const { job, why, passes = false } of parts.flatMap(({ skip }) => skip)) {
+        await this.#end(project, job, { state: "skipped", summary: why, passes }, BY_MUSTER);
       }
       for (const { job, why } of parts.flatMap(({ fail }) => fail)) {
         await this.#end(project, job, { state: "error", summary: why }, BY_MUSTER);

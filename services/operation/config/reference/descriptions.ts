@@ -129,6 +129,9 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "projects.workspaces_per_agent": "active workspaces of one agent, in all projects",
   "projects.reviews_per_agent": "open reviews of one agent, in all projects",
   "slots": "for types of agents: { worker: { claims, workspaces, reviews, calls } }",
+  "checks": "checks that run on runners",
+  "checks.actions_url":
+    'where the actions of workflows come from; "": this server offers actions/checkout alone',
   "webhooks": "posts of events to other programs",
   "webhooks.allow_private": "also to local and private addresses; mirrors and imports too",
   "webhooks.timeout_seconds": "for one request",
