@@ -1,6 +1,12 @@
 /** `muster check`: the definition of checks, in a folder. */
 import { dirname, join, resolve } from "node:path";
-import { findBwrap, findPlain, type LogLine, type Sandbox } from "../runner/executor/mod.ts";
+import {
+  findBwrap,
+  findPlain,
+  Interruption,
+  type LogLine,
+  type Sandbox,
+} from "../runner/executor/mod.ts";
 import { inOrder, runLocally } from "../runner/local.ts";
 import { hintFor } from "../services/kernel/validation/schemas.ts";
 import {
@@ -76,7 +82,7 @@ async function run(name: string | undefined, options: RunOptions): Promise<void>
   const sandbox = await sandboxFor(options);
   printError(`Isolation: ${sandbox.about}`);
   const stopped = new AbortController();
-  const onSignal = () => stopped.abort("It was interrupted");
+  const onSignal = () => stopped.abort(new Interruption("It was interrupted"));
   for (const signal of ENDS) Deno.addSignalListener(signal, onSignal);
   try {
     const failed = await runAll(asked, { folder, sandbox, signal: stopped.signal });

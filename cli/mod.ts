@@ -202,6 +202,11 @@ const SECTIONS: readonly { readonly title: string; readonly entries: readonly En
         load: async () => (await import("./check.ts")).CHECK,
       },
       {
+        name: "runner",
+        summary: "programs that run checks: start one here, make and manage them",
+        load: async () => (await import("./runner.ts")).RUNNER,
+      },
+      {
         name: "pull",
         summary: "put the files of a project into a folder without Git, or bring it up to date",
         load: async () => (await import("./folder/pull.ts")).PULL,

@@ -72,6 +72,7 @@ import { printWelcome } from "./welcome.ts";
 export async function serve(options: SettingsOptions): Promise<void> {
   const config = await readSettings(options);
   restrictNewFiles();
+  giveUpShell();
   silenceDeprecations();
   const log = new Logging(config.log);
   new UncaughtErrors(log, systemScheduler).listen();
@@ -425,6 +426,11 @@ function untilSignal(log: Log): Promise<void> {
       Deno.addSignalListener(signal, () => stop(signal));
     }
   });
+}
+
+/** Only a runner, which is another process, may start a shell. */
+function giveUpShell(): void {
+  Deno.permissions.revokeSync({ name: "run", command: "/bin/sh" });
 }
 
 /** The niceness of the process: it gets what the server leaves over. */

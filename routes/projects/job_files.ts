@@ -112,6 +112,7 @@ export function jobFileRoutes(
           let next = from + 1;
           let waiting: LogBatch[] = [];
           let isReading = true;
+          let isOver = false;
           const give = (batch: LogBatch) => {
             const [first] = batch.lines;
             const lastLine = batch.lines.at(-1)?.number ?? 0;
@@ -136,7 +137,10 @@ export function jobFileRoutes(
               if (isReading) waiting.push(batch);
               else give(batch);
             },
-            end: () => void end(),
+            end() {
+              isOver = true;
+              if (!isReading) void end();
+            },
           });
           const catchUp = async () => {
             for (;;) {
@@ -150,7 +154,7 @@ export function jobFileRoutes(
             const now = await runs.store.job(job.id);
             const isLive = now?.state === "running" && now.generation === job.generation ||
               now?.state === "queued" || now?.state === "waiting";
-            if (!isLive) await end();
+            if (!isLive || isOver) await end();
           };
           catchUp().catch(() => sink.end());
           return {

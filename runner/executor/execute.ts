@@ -29,12 +29,27 @@ export interface ExecuteOptions {
   readonly name: string;
   readonly sandbox: Sandbox;
   readonly output: Output;
-  /** Ends the job; the reason is a sentence without its end. */
+  /** Ends the job; its reason is an {@linkcode Interruption}. */
   readonly signal: AbortSignal;
+}
+
+/** Why a job is ended from outside. */
+export class Interruption extends Error {
+  override readonly name = "Interruption";
+  /** Between the request to end and the end of everything, in milliseconds. */
+  readonly graceMs: number;
+
+  /** @param message a sentence without its end */
+  constructor(message: string, graceMs = GRACE_MS) {
+    super(message);
+    this.graceMs = graceMs;
+  }
 }
 
 /** Between the request to end and the end of everything, in milliseconds. */
 const GRACE_MS = 5000;
+
+const ENDED = "It was cancelled";
 
 /** What the shell answers beside a command's own exit codes. */
 const SIGNAL_BASE = 128;
@@ -76,19 +91,22 @@ export async function execute(options: ExecuteOptions): Promise<Ended> {
 
   const over = new AbortController();
   let stop: Stop | null = null;
-  const end = async (why: Stop): Promise<void> => {
+  const end = async (why: Stop, graceMs = GRACE_MS): Promise<void> => {
     if (stop !== null || over.signal.aborted) return;
     stop = why;
     const line = new TextEncoder().encode("end\n");
     void tell(line);
-    await pause(GRACE_MS, over.signal);
+    await pause(graceMs, over.signal);
     if (over.signal.aborted) return;
     void tell(line);
     kill(process);
     await sandbox.sweep?.(name, process.pid);
   };
-  const onAbort = () =>
-    void end({ outcome: "cancelled", summary: String(signal.reason ?? "It was cancelled") });
+  const onAbort = () => {
+    const { reason } = signal;
+    const { message, graceMs } = reason instanceof Interruption ? reason : new Interruption(ENDED);
+    void end({ outcome: "cancelled", summary: message }, graceMs);
+  };
   const timer = setTimeout(() => {
     const summary = `It took longer than ${waitInWords(plan.timeout_seconds)}`;
     void end({ outcome: "failure", summary });

@@ -1,7 +1,8 @@
 /** Runs jobs on this machine, each apart from it. */
 export { accountOfJobs } from "./accounts.ts";
 export { findBwrap } from "./bwrap.ts";
-export { type Ended, execute, type ExecuteOptions, type Plan } from "./execute.ts";
+export { type Ended, execute, type ExecuteOptions, Interruption, type Plan } from "./execute.ts";
+export { removeFolder, takeOver } from "./folders.ts";
 export type { LogLine } from "../../services/work/runs/assignment.ts";
 export { Output, type WriteLine } from "./output.ts";
 export { findPlain, sweepProcesses } from "./plain.ts";

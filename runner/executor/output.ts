@@ -1,4 +1,5 @@
 /** The output of a job as lines: of bounded length and number, without its secrets. */
+import { Buffer } from "node:buffer";
 import { type LogLine, MAX_LINE } from "../../services/work/runs/assignment.ts";
 
 /** Where lines go. A promise makes the job wait, as a full pipe does. */
@@ -92,11 +93,19 @@ export class Output {
       line.add(text.slice(start));
     };
     const reader = pipe.getReader();
+    let rest = Buffer.alloc(0);
     for (;;) {
       const chunk = await nextOf(reader, over);
       if (chunk === null) break;
       this.#bytes += chunk.length;
-      await add(decoder.decode(chunk, { stream: true }));
+      if (!this.#hasEnded) {
+        await add(decoder.decode(chunk, { stream: true }));
+        continue;
+      }
+      // What comes now is of interest for its markers alone.
+      const around = Buffer.concat([rest, chunk]);
+      if (around.includes(marker)) await add(`${decoder.decode(around)}\n`);
+      rest = around.subarray(1 - marker.length);
     }
     await reader.cancel();
     await add(decoder.decode());
@@ -188,7 +197,7 @@ function base64Forms(text: string): string[] {
   return [0, 1, 2].map((before) => {
     const padded = new Uint8Array(before + bytes.length);
     padded.set(bytes, before);
-    const encoded = padded.toBase64();
+    const encoded = Buffer.from(padded).toString("base64");
     // The characters that also depend on the bytes before and after it are not its own.
     const first = Math.ceil(before * 8 / 6);
     const last = Math.floor((before + bytes.length) * 8 / 6);

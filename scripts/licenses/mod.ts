@@ -14,6 +14,7 @@ const LICENSE_FILE = /^(licen[cs]e|copying|notice)\b/i;
 const PERMISSIVE: ReadonlySet<string> = new Set([
   "0BSD",
   "Apache-2.0",
+  "BlueOak-1.0.0",
   "BSD-2-Clause",
   "BSD-3-Clause",
   "ISC",

@@ -54,10 +54,10 @@ Deno.test("there are targets for Linux and macOS on both processors, and for Win
   ]);
 });
 
-Deno.test("on Linux the executable may start itself and Git alone", () => {
+Deno.test("on Linux the executable may start itself, a shell for runners, and Git", () => {
   const flags = permissionFlags({ os: "linux", arch: "x86_64" });
   const [run = "", ...more] = flags.filter((flag) => flag.startsWith("--allow-run"));
-  assert.match(run, /^--allow-run=\/proc\/self\/exe,\/usr\/bin\/git,/);
+  assert.match(run, /^--allow-run=\/proc\/self\/exe,\/bin\/sh,\/usr\/bin\/git,/);
   assert.deepEqual(more, []);
   assert.ok(permissionFlags({ os: "windows", arch: "x86_64" }).includes("--allow-run"));
 });

@@ -136,6 +136,7 @@ export interface Hosting extends ReviewServices, Notifications {
   /** Runs of checks, and what gives their jobs to runners. */
   readonly runs: Runs;
   readonly dispatcher: Dispatcher;
+  readonly checkTriggers: Triggers;
   readonly jobLogs: JobLogs;
   readonly jobArtifacts: JobArtifacts;
   readonly jobCaches: JobCaches;
@@ -183,6 +184,7 @@ type CheckRuns = Pick<
   | "leases"
   | "runs"
   | "dispatcher"
+  | "checkTriggers"
   | "jobLogs"
   | "jobArtifacts"
   | "jobCaches"
@@ -444,6 +446,7 @@ async function openCheckRuns(
     leases,
     runs,
     dispatcher,
+    checkTriggers: triggers,
     jobLogs,
     jobArtifacts,
     jobCaches,

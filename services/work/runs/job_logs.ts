@@ -138,7 +138,7 @@ export class JobLogs {
     });
   }
 
-  /** Ends a log: it is on disk, and its readers are told. */
+  /** Ends a log: it is on disk. Tell its readers once its job has ended: {@link ended}. */
   async end(key: LogKey): Promise<void> {
     const path = this.#pathOf(key);
     using _ = await this.#turns.acquire(path);
@@ -151,6 +151,11 @@ export class JobLogs {
         if (!(error instanceof Deno.errors.NotFound)) throw error;
       });
     }
+  }
+
+  /** Tells the readers of a log that its lease has ended. */
+  ended(key: LogKey): void {
+    const path = this.#pathOf(key);
     for (const reader of this.#readers.get(path) ?? []) reader.end();
     this.#readers.delete(path);
   }

@@ -66,7 +66,7 @@ export interface RunsOptions {
   readonly leases: Leases;
   readonly runners: Pick<Runners, "get" | "onChanged">;
   /** Ends the log of each lease. */
-  readonly logs: Pick<JobLogs, "end">;
+  readonly logs: Pick<JobLogs, "end" | "ended">;
   readonly sources: readonly JobSource[];
   /** Decides about the jobs of workflows, in place of their needs alone. */
   readonly nextOfWorkflow: NextOf;
@@ -615,6 +615,7 @@ export class Runs {
         events: [...report.events, this.eventOf(project, run, { ...job, state }, by.origin)],
       };
     });
+    if (lease !== undefined) this.#options.logs.ended(lease);
   }
 
   /** Lets a job run elsewhere, unless it has lost too many runners. */
@@ -647,6 +648,7 @@ export class Runs {
       statements: [statement(update, { mustChange: true }), leases.ending(lease)],
       events: [this.eventOf(project, run, about, SYSTEM)],
     });
+    logs.ended(lease);
   }
 
   /** Begins, skips or ends what follows from the jobs of a run that have ended; then ends the run. */

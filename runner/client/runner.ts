@@ -1,0 +1,121 @@
+/** A runner: asks a server for jobs, and runs them. */
+import { join } from "node:path";
+import type { Assignment, Isolation } from "../../services/work/runs/assignment.ts";
+import { removeFolder, type Sandbox, sweepProcesses } from "../executor/mod.ts";
+import { endInWords, jobInWords, runJob } from "./job.ts";
+import { Pauses } from "./retries.ts";
+import { Away, type Server } from "./server.ts";
+
+/** A request for a job waits so long. */
+const WAIT_SECONDS = 60;
+
+export interface RunnerOptions {
+  readonly server: Server;
+  /** The ways to keep jobs apart that work here, and may be used, the strongest first. */
+  readonly sandboxes: readonly Sandbox[];
+  /** A folder of this runner alone. */
+  readonly workFolder: string;
+  /** How many jobs run at a time. */
+  readonly jobs: number;
+  /** Of this program. */
+  readonly version: string;
+  /** Gets each line of the runner's own log. */
+  readonly say: (line: string) => void;
+  /** No more jobs are asked for. */
+  readonly stop: AbortSignal;
+  /** Jobs that still run are given back. */
+  readonly giveBack: AbortSignal;
+}
+
+/**
+ * Runs jobs until it is stopped and none runs any more.
+ *
+ * @throws {Refused} The server does not want this runner.
+ */
+export async function serveJobs(options: RunnerOptions): Promise<void> {
+  const { workFolder, jobs } = options;
+  const key = await keyOf(workFolder);
+  await sweepProcesses(key);
+  await removeFolder(join(workFolder, "jobs"));
+  await Deno.mkdir(join(workFolder, "jobs"), { recursive: true, mode: 0o711 });
+  const failed = new AbortController();
+  const stop = AbortSignal.any([options.stop, failed.signal]);
+  const serve = async () => {
+    try {
+      await serveOneByOne({ ...options, stop }, key);
+    } catch (error) {
+      failed.abort();
+      throw error;
+    }
+  };
+  const ends = await Promise.allSettled(Array.from({ length: jobs }, serve));
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
+}
+
+/** What the names of this runner's jobs begin with. */
+async function keyOf(workFolder: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(workFolder));
+  return `r${
+    [...new Uint8Array(digest)].slice(0, 6).map((byte) => byte.toString(16).padStart(2, "0")).join(
+      "",
+    )
+  }`;
+}
+
+async function serveOneByOne(options: RunnerOptions, key: string): Promise<void> {
+  const { server, sandboxes, version, say, stop } = options;
+  const isolation = kindsOf(sandboxes);
+  const request = { wait_seconds: WAIT_SECONDS, isolation, version };
+  const pauses = new Pauses();
+  let isAway = false;
+  while (!stop.aborted) {
+    try {
+      const assignment = await server.lease(request, stop);
+      if (isAway) say("The server is back");
+      isAway = false;
+      pauses.reset();
+      if (assignment !== null) await serveJob(options, assignment, key);
+    } catch (error) {
+      if (stop.aborted) return;
+      if (!(error instanceof Away)) throw error;
+      if (!isAway) say(`The server is away; trying again: ${error.message}`);
+      isAway = true;
+      await pauses.wait(stop).catch(() => {});
+    }
+  }
+}
+
+function kindsOf(sandboxes: readonly Sandbox[]): Isolation[] {
+  return sandboxes.map(({ kind }) => kind);
+}
+
+async function serveJob(
+  options: RunnerOptions,
+  assignment: Assignment,
+  key: string,
+): Promise<void> {
+  const { server, workFolder, version, say, giveBack } = options;
+  const sandbox = sandboxFor(options.sandboxes, assignment);
+  const name = `${key}-${assignment.id.replaceAll(/[^A-Za-z0-9]/g, "")}-${assignment.generation}`;
+  const words = jobInWords(assignment);
+  say(`${words} begins`);
+  const start = performance.now();
+  const end = await runJob({
+    assignment,
+    server,
+    sandbox,
+    folder: join(workFolder, "jobs", name),
+    name,
+    greeting: `muster ${version}, check-in ${assignment.checkin}, isolation ${
+      sandbox?.about ?? "none"
+    }`,
+    giveBack,
+  });
+  say(`${words}: ${endInWords(end, (performance.now() - start) / 1000)}`);
+}
+
+/** A check that names an image runs in a container, and no other does. */
+function sandboxFor(sandboxes: readonly Sandbox[], { image }: Assignment): Sandbox | null {
+  const fits = ({ kind }: Sandbox) => (kind === "podman" || kind === "docker") === (image !== null);
+  return sandboxes.find(fits) ?? null;
+}
