@@ -1,6 +1,7 @@
 /** The pages of runs, jobs and their logs. */
 import assert from "node:assert/strict";
 import { aReview, aRunner, defineChecks, type TestRunner } from "../support/runners.ts";
+import { asked } from "../support/until.ts";
 import { type TestWeb, withWeb } from "../support/web.ts";
 import { BY_OPERATOR } from "../support/services.ts";
 
@@ -11,6 +12,12 @@ async function prepare(web: TestWeb, yaml = TWO_CHECKS, role: "read" | "write" =
   await web.api.services.hosting.projects.setMember("demo", "ann", role, BY_OPERATOR);
   await defineChecks(web, yaml);
   return await aRunner(web);
+}
+
+/** Waits until a run has begun. */
+async function begun({ api, project }: TestWeb, number = 1): Promise<void> {
+  const { store } = api.services.hosting.runs;
+  await asked(() => store.numbered(project.id, number), (run) => run !== null);
 }
 
 type Line = readonly [stream: "out" | "err" | "note" | "command", text: string];
@@ -38,6 +45,7 @@ Deno.test("a run shows its jobs, what each waits for, and offers only what a rig
     const runner = await prepare(web);
     const { id } = await aReview(web);
     const path = "/projects/demo/runs/1";
+    await begun(web);
     const waiting = await web.person.see(path);
     assert.match(waiting.text, /run 1 waiting .*review #1 into trunk/s);
     assert.match(waiting.text, /build queued Waits for a runner that is free\./);
@@ -61,6 +69,7 @@ Deno.test("who may only read a project sees no buttons of its runs", async () =>
     await prepare(web, TWO_CHECKS, "read");
     await aReview(web);
     const path = "/projects/demo/runs/1";
+    await begun(web);
     const seen = await web.person.see(path);
     assert.doesNotMatch(seen.html, /value="(?:cancel|rerun)-/);
     assert.equal((await web.person.post(path, { action: "cancel-run" })).status, 403);
@@ -72,6 +81,7 @@ Deno.test("a definition with a fault is shown with a link to its line", async ()
   await withWeb(async (web) => {
     await prepare(web, "  tests:\n    runs: make\n");
     await aReview(web);
+    await begun(web);
     const { html, text } = await web.person.see("/projects/demo/runs/1");
     assert.match(text, /The definition of the checks is not right: .*\.muster\/checks\.yaml:3/s);
     assert.match(html, /\/file\/[0-9a-f]+\/\.muster\/checks\.yaml#L3"/);
@@ -80,8 +90,8 @@ Deno.test("a definition with a fault is shown with a link to its line", async ()
 
 Deno.test("the list of runs has filters, and the figures of each check", async () => {
   await withWeb(async (web) => {
-    assert.match((await web.admin.see("/projects/demo/runs")).text, /No check has run/);
     const runner = await prepare(web);
+    assert.match((await web.person.see("/projects/demo/runs")).text, /No check has run/);
     await aReview(web);
     await runner.run("success");
     await runner.run("failure");
@@ -89,8 +99,8 @@ Deno.test("the list of runs has filters, and the figures of each check", async (
     await runner.run("success");
     await runner.run("success");
     const all = await web.person.see("/projects/demo/runs");
-    assert.match(all.text, /Run 2 passed build: success tests: success .*Run 1 failed/s);
-    assert.match(all.text, /The last 30 days .*build .*passed .*2 100%.*tests .*2 50%/s);
+    assert.match(all.text, /Run 2 passed build : success tests : success .*Run 1 failed/s);
+    assert.match(all.text, /The last 30 days .*build passed .* 2 100%.*tests passed .* 2 50%/s);
     const failing = await web.person.see("/projects/demo/runs?state=failing");
     assert.doesNotMatch(failing.text, /Run 2 /);
     assert.match(failing.text, /Run 1 failed/);
@@ -117,7 +127,10 @@ Deno.test("a log opens at its end, folded by command, and links to what is befor
     const path = `/projects/demo/jobs/${job.id}`;
     const { html, text } = await web.person.see(path);
     assert.match(html, /<summary id="L402"[^>]*>.*make test/);
-    assert.match(html, /<span class="bold fg-1">failed<\/span>: &lt;b&gt;1 &amp; 2&lt;\/b&gt; link/);
+    assert.match(
+      html,
+      /<span class="bold fg-1">failed<\/span>: &lt;b&gt;1 &amp; 2&lt;\/b&gt; link/,
+    );
     assert.match(html, /<tr id="L404" class="note">/);
     assert.match(text, /404 lines/);
     assert.doesNotMatch(html, /id="L204"/);
@@ -133,9 +146,12 @@ Deno.test("a log opens at its end, folded by command, and links to what is befor
     assert.equal(line.to, `${path}?from=100#L120`);
     const found = await web.person.see(`${path}?q=line+39`);
     assert.match(found.text, /11 lines have “line 39”/);
-    assert.match(found.html, /href="[^"]*\?line=39"[^>]*><\/a><\/td><td class="code"><mark>line 39<\/mark>/);
+    assert.match(
+      found.html,
+      /href="[^"]*\?line=39"[^>]*><\/a><\/td><td class="code"><mark>line 39<\/mark>/,
+    );
     assert.match((await web.person.see(`${path}?q=nowhere`)).text, /No line has “nowhere”/);
     const again = await web.person.post(path, { action: "rerun-job", job: job.id });
-    assert.match(again.text, /tests queued .*Waits for a runner that is free.*attempt 2/s);
+    assert.match(again.text, /tests queued .*attempt 2 .*Waits for a runner that is free/s);
   });
 });

@@ -1,3 +1,4 @@
+import { Search } from "lucide-static";
 import { getJob, getJobLog, rerunJob } from "../../../services/work/runs/operations.ts";
 import type { JobView } from "../../../services/work/runs/schemas.ts";
 import type { NumberedLine } from "../../../services/work/runs/mod.ts";
@@ -7,6 +8,7 @@ import { plainOf } from "../../elements/log_lines.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { sizeOf } from "../../parts/code.tsx";
 import { CheckinLink } from "../../parts/files.tsx";
+import { Icon } from "../../parts/icon.tsx";
 import { fitting, LINES_OF_PAGE, LogLines } from "../../parts/job_log.tsx";
 import { JOB_ACTIONS } from "../../parts/run_actions.ts";
 import { Bars, isOpen, JobButtons, RunState, Took, Why } from "../../parts/runs.tsx";
@@ -133,6 +135,7 @@ function Tools({ project: { visit, to }, job }: JobProps) {
       <form method="get" action={visit.url.pathname} class="list-filters" role="search">
         <label class="search-filter">
           <span class="hidden-text">Search the log</span>
+          <Icon svg={Search} />
           <input
             type="search"
             name="q"

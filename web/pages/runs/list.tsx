@@ -6,10 +6,11 @@ import type { figuresSchema, RunView } from "../../../services/work/runs/schemas
 import { CodeProject } from "../../code_project.ts";
 import { lengthOf } from "../../elements/log_lines.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
+import { ConfirmForm } from "../../parts/confirm.tsx";
 import { Copyable } from "../../parts/copy.tsx";
 import { CheckinLink } from "../../parts/files.tsx";
 import { Filters, Segments, SelectFilter } from "../../parts/filters.tsx";
-import { Form, TextField } from "../../parts/form.tsx";
+import { TextField } from "../../parts/form.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { Cause, RunState, Took } from "../../parts/runs.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -54,7 +55,12 @@ async function show(visit: Visit): Promise<View> {
     <>
       <div class="page-head">
         <h1>Checks</h1>
-        {!isNew && <a href="#figures">Figures</a>}
+        {!isNew && (
+          <div class="row">
+            <a href="#figures">Figures</a>
+            {project.open.mayWrite && <Start visit={visit} branch={main_branch} />}
+          </div>
+        )}
       </div>
       {isNew ? <FirstCheck {...{ project }} branch={main_branch} /> : (
         <>
@@ -67,7 +73,6 @@ async function show(visit: Visit): Promise<View> {
             )}
           </div>
           <Pager visit={visit} page={page} pages={total_pages} />
-          {project.open.mayWrite && <Start visit={visit} branch={main_branch} />}
           <FigureTable {...{ visit, figures }} />
         </>
       )}
@@ -224,13 +229,16 @@ function length(seconds: number | null): string {
 
 function Start({ visit, branch }: { readonly visit: Visit; readonly branch: string }) {
   return (
-    <details class="more" open={visit.form.get("action") === "start"}>
-      <summary>Run checks now</summary>
-      <Form visit={visit} action="start">
-        <TextField visit={visit} name="branch" label="Branch" value={branch} required />
-        <button type="submit">Run its checks</button>
-      </Form>
-    </details>
+    <ConfirmForm visit={visit} action="start" label="Run checks …" button="Run them" look="">
+      <TextField
+        visit={visit}
+        name="branch"
+        label="Branch"
+        hint="All its checks run on its tip."
+        value={branch}
+        required
+      />
+    </ConfirmForm>
   );
 }
 
