@@ -1,5 +1,6 @@
 /** Runs of checks and their jobs, as pages show them. */
 import type { Child } from "hono/jsx";
+import type { CheckState } from "../../services/work/checks/schemas.ts";
 import type { JobView, RunView } from "../../services/work/runs/schemas.ts";
 import type { ProjectAddresses } from "../addresses.ts";
 import { lengthOf } from "../elements/log_lines.ts";
@@ -23,6 +24,11 @@ const STATES: Readonly<Record<JobView["state"] | RunView["state"], readonly [str
 export function RunState({ state }: { readonly state: keyof typeof STATES }) {
   const [words, look] = STATES[state];
   return <span class={`badge ${look}`}>{words}</span>;
+}
+
+/** The look of the state that a check reports. */
+export function lookOfCheck(state: CheckState): string {
+  return state === "pending" ? "warn" : STATES[state][1];
 }
 
 /** Whether a job has not ended. */

@@ -45,19 +45,21 @@ export class RunStore {
           )
         ))
       .$if(isFailing === true, (query) =>
-        query.where(({ or, eb, exists, selectFrom, not }) =>
+        query.where(({ or, eb, exists, selectFrom }) =>
           or([
             eb("fault", "is not", null),
             exists(
               selectFrom("check_jobs as job").select("job.id")
                 .whereRef("job.run_id", "=", "check_runs.id")
                 .where("job.counts", "=", 1).where("job.state", "in", ["failure", "error"])
-                .where(not(exists(
-                  selectFrom("check_jobs as later").select("later.id")
-                    .whereRef("later.run_id", "=", "job.run_id")
-                    .whereRef("later.context", "=", "job.context")
-                    .whereRef("later.attempt", ">", "job.attempt"),
-                ))),
+                .where((job) =>
+                  job.not(job.exists(
+                    job.selectFrom("check_jobs as later").select("later.id")
+                      .whereRef("later.run_id", "=", "job.run_id")
+                      .whereRef("later.context", "=", "job.context")
+                      .whereRef("later.attempt", ">", "job.attempt"),
+                  ))
+                ),
             ),
           ])
         ));

@@ -45,15 +45,18 @@ async function show(visit: Visit, { slug, base, mayAdmin }: OpenProject) {
     <>
       <h2>Secrets of checks</h2>
       <p class="soft">
-        A check gets a secret as a variable if it names it in <code>secrets</code>, and only for what is
-        on a protected branch: never for a review or a landing. Logs hide its value, and nobody can read
-        it here. <a href={`${base}/runs`}>The checks</a>
+        A check gets a secret as a variable if it names it in{" "}
+        <code>secrets</code>, and only for what is on a protected branch: never for a review or a
+        landing. Logs hide its value, and nobody can read it here.{" "}
+        <a href={`${base}/runs`}>The checks</a>
       </p>
-      {secrets.length === 0 ? <Empty>There is no secret.</Empty> : (
-        <ul class="list" data-keys="list">
-          {secrets.map((secret) => <Listed {...{ visit, secret, mayAdmin }} />)}
-        </ul>
-      )}
+      {secrets.length === 0
+        ? <Empty>There is no secret.</Empty>
+        : (
+          <ul class="list" data-keys="list">
+            {secrets.map((secret) => <Listed {...{ visit, secret, mayAdmin }} />)}
+          </ul>
+        )}
       {mayAdmin && <SecretForm visit={visit} />}
     </>
   );

@@ -43,7 +43,8 @@ async function show(visit: Visit): Promise<View> {
           {runners.length === 0
             ? (
               <Empty>
-                No runner runs checks. Make one, and start it on any machine that reaches this server.
+                No runner runs checks. Make one, and start it on any machine that reaches this
+                server.
               </Empty>
             )
             : (
