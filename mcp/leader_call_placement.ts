@@ -3,6 +3,9 @@ import type { NodeRecord } from "../services/kernel/nodes.ts";
 import type { CallPlacement, Message } from "./forwarded_calls.ts";
 import { isRecord } from "./json_rpc.ts";
 
+/** The methods that need the node that leads: it has the subscriptions of receivers. */
+const METHODS: ReadonlySet<unknown> = new Set(["events/subscribe", "events/unsubscribe"]);
+
 /** Calls that need the node that leads go there. */
 export class LeaderCallPlacement implements CallPlacement {
   readonly #nodes: Pick<Nodes, "otherLeader">;
@@ -15,7 +18,8 @@ export class LeaderCallPlacement implements CallPlacement {
   }
 
   nodeFor({ method, params }: Message): NodeRecord | null {
-    if (method !== "tools/call" || !isRecord(params)) return null;
-    return this.#names.has(String(params["name"])) ? this.#nodes.otherLeader() : null;
+    const isItsTool = method === "tools/call" && isRecord(params) &&
+      this.#names.has(String(params["name"]));
+    return isItsTool || METHODS.has(method) ? this.#nodes.otherLeader() : null;
   }
 }

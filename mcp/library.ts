@@ -17,7 +17,10 @@ import {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { explain } from "./advice.ts";
+import type { Data } from "./budget.ts";
 import { wantsEventStream } from "../http/mod.ts";
+import { EventStreams } from "../routes/event_streams.ts";
+import { EVENTS, Events } from "./events.ts";
 import { isRecord, RPC_ERROR, rpcError } from "./json_rpc.ts";
 import type { Results, Session } from "./results.ts";
 import { INITIALIZED_REVISIONS, STATELESS_REVISION } from "./revisions.ts";
@@ -43,13 +46,21 @@ export class Library {
   readonly #results: Results;
   readonly #stateless: McpHttpHandler;
   readonly #subscriptions: Subscriptions | null = null;
+  readonly #events: Events | null = null;
   /** The caller, by the request that the library received. */
   readonly #sessions = new WeakMap<Request, Served>();
 
   /** @param subscriptions absent: nothing can be subscribed to */
   constructor(results: Results, subscriptions?: SubscriptionOptions) {
     this.#results = results;
-    if (subscriptions !== undefined) this.#subscriptions = new Subscriptions(subscriptions);
+    if (subscriptions !== undefined) {
+      const { services, metrics } = subscriptions;
+      const { config, identity, scheduler, draining } = services;
+      const { streams: max } = config.limits;
+      const streams = new EventStreams({ max, identity, scheduler, metrics, draining });
+      this.#subscriptions = new Subscriptions(services, streams);
+      this.#events = new Events(services, streams);
+    }
     this.#stateless = createMcpHandler(({ requestInfo }) => {
       const session = requestInfo === undefined ? undefined : this.#sessions.get(requestInfo);
       if (session === undefined) throw new Error("The library serves a request of its own");
@@ -81,8 +92,11 @@ export class Library {
   ): Promise<Response> {
     const streams = wantsEventStream(headers.get("accept"));
     const session = { context, revision: STATELESS_REVISION, selection, streams };
-    if (isJSONRPCRequest(body) && body.method === "subscriptions/listen") {
-      return this.#listen(body, headers, session);
+    if (isJSONRPCRequest(body)) {
+      if (body.method === "subscriptions/listen") return this.#listen(body, headers, session);
+      if (body.method === "events/stream" && this.#offersEvents(session)) {
+        return this.#stream(body, headers, session);
+      }
     }
     const typed = new Headers(headers);
     typed.set("content-type", "application/json");
@@ -97,32 +111,42 @@ export class Library {
 
   /** Opens a subscription. The library would give it no bounds. */
   async #listen(message: JSONRPCRequest, headers: Headers, session: Served): Promise<Response> {
-    const { id, method, params } = message;
+    const { id, params } = message;
     if (this.#subscriptions === null || !session.streams) {
       const refusal = "Nothing here can be subscribed to";
       return rpcError(404, RPC_ERROR.methodNotFound, refusal, id);
     }
+    const refusal = refusalOfStream(message, headers);
+    if (refusal !== null) return refusal;
     const capabilities = params?._meta?.[CLIENT_CAPABILITIES_META_KEY];
-    if (!isRecord(capabilities)) {
-      const refusal = `"_meta" must have "${CLIENT_CAPABILITIES_META_KEY}"`;
-      return rpcError(400, RPC_ERROR.invalidParams, refusal, id);
-    }
-    if (headers.get("mcp-method") !== method) {
-      const refusal = `The header Mcp-Method must be ${method}`;
-      return rpcError(400, RPC_ERROR.headerMismatch, refusal, id);
-    }
     const notifications = params?.["notifications"];
     const asksForTasks = isRecord(notifications) && notifications["taskIds"] !== undefined;
     if (asksForTasks && !followsTasks(capabilities)) {
-      const { code, message: refusal, data } = new MissingRequiredClientCapabilityError(
-        NEEDS_TASKS,
-      );
-      return Response.json({ jsonrpc: "2.0", id, error: { code, message: refusal, data } }, {
-        status: 400,
-      });
+      return errorResponse(id, new MissingRequiredClientCapabilityError(NEEDS_TASKS), 400);
     }
     const client = { capabilities, responses: undefined, state: undefined };
     return await this.#subscriptions.listen(message, { ...session, client }, this.#results);
+  }
+
+  /** Opens a stream of events, which has the bounds of subscriptions. */
+  async #stream(message: JSONRPCRequest, headers: Headers, session: Served): Promise<Response> {
+    const { id } = message;
+    if (this.#events === null || !session.streams) {
+      const refusal = "A stream of events needs Accept: text/event-stream";
+      return rpcError(400, RPC_ERROR.invalidRequest, refusal, id);
+    }
+    const refusal = refusalOfStream(message, headers);
+    if (refusal !== null) return refusal;
+    try {
+      return await this.#events.stream(message, session.context.caller);
+    } catch (error) {
+      if (error instanceof ProtocolError) return errorResponse(id, error, 200);
+      throw error;
+    }
+  }
+
+  #offersEvents({ context }: Served): boolean {
+    return this.#events?.opens(context.caller.principal) === true;
   }
 
   /** A server for one request, because the library's server holds the state of one client. */
@@ -130,9 +154,15 @@ export class Library {
     const instructions = this.#results.instructions(session);
     const offered = this.#results.capabilities(session);
     const subscribes = this.#subscriptions !== null && session.streams;
-    const capabilities = subscribes && offered.resources !== undefined
-      ? { ...offered, resources: { subscribe: true as const } }
-      : offered;
+    const hasEvents = session.revision === STATELESS_REVISION && this.#offersEvents(session);
+    const capabilities = {
+      ...offered,
+      ...subscribes && offered.resources !== undefined
+        ? { resources: { subscribe: true as const } }
+        : {},
+      // Clients of the extension's draft look for it beside the others.
+      ...hasEvents ? { events: {}, extensions: { ...offered.extensions, [EVENTS]: {} } } : {},
+    };
     const server = new Server(SERVER_INFO, {
       capabilities,
       supportedProtocolVersions: [...INITIALIZED_REVISIONS],
@@ -149,6 +179,7 @@ export class Library {
     });
     if (capabilities.extensions?.[TASKS] !== undefined) this.#offerTasks(server, session);
     if (capabilities.extensions?.[SKILLS] !== undefined) this.#offerSkills(server, session);
+    if (hasEvents && this.#events !== null) this.#offerEvents(server, this.#events, session);
     if (capabilities.completions !== undefined) {
       server.setRequestHandler(
         "completion/complete",
@@ -173,6 +204,21 @@ export class Library {
       ({ uri }) =>
         this.#explained(session, () => Promise.resolve({ ...getSkill(uri), ...UNCHANGING })),
     );
+  }
+
+  #offerEvents(server: Server, events: Events, session: Served): void {
+    const params = z.looseObject({});
+    const { caller } = session.context;
+    const offer = (method: string, answer: (given: unknown) => Promise<Data>) =>
+      server.setRequestHandler(
+        method,
+        { params },
+        (given) => this.#explained(session, () => answer(given)),
+      );
+    offer("events/list", (given) => Promise.resolve(events.list(given)));
+    offer("events/poll", (given) => events.poll(given, caller));
+    offer("events/subscribe", (given) => events.subscribe(given, caller));
+    offer("events/unsubscribe", (given) => events.unsubscribe(given, caller));
   }
 
   #offerTasks(server: Server, session: Served): void {
@@ -253,6 +299,31 @@ export class Library {
       throw new ProtocolError(ProtocolErrorCode.InternalError, message);
     }
   }
+}
+
+/** Why a request opens no stream; null if nothing is wrong with it. */
+function refusalOfStream(
+  { id, method, params }: JSONRPCRequest,
+  headers: Headers,
+): Response | null {
+  if (!isRecord(params?._meta?.[CLIENT_CAPABILITIES_META_KEY])) {
+    const refusal = `"_meta" must have "${CLIENT_CAPABILITIES_META_KEY}"`;
+    return rpcError(400, RPC_ERROR.invalidParams, refusal, id);
+  }
+  if (headers.get("mcp-method") !== method) {
+    const refusal = `The header Mcp-Method must be ${method}`;
+    return rpcError(400, RPC_ERROR.headerMismatch, refusal, id);
+  }
+  return null;
+}
+
+function errorResponse(
+  id: JSONRPCRequest["id"],
+  { code, message, data }: ProtocolError,
+  status: number,
+): Response {
+  const error = { code, message, ...data === undefined ? {} : { data } };
+  return Response.json({ jsonrpc: "2.0", id, error }, { status });
 }
 
 /** The session of a call, with what the request says of its client. */

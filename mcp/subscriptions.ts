@@ -4,9 +4,13 @@
  */
 import type { JSONRPCRequest } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { EventFrames, EventStreams, jsonLine, STREAM_HEADERS } from "../routes/event_streams.ts";
+import {
+  EventFrames,
+  type EventStreams,
+  jsonLine,
+  STREAM_HEADERS,
+} from "../routes/event_streams.ts";
 import type { Followed } from "../routes/event_stream.ts";
-import type { StreamSink } from "../routes/event_streams.ts";
 import { NotFound } from "../services/kernel/errors.ts";
 import type { Services } from "../services/operation/daemon/mod.ts";
 import type { Metrics } from "../services/operation/metrics/mod.ts";
@@ -16,9 +20,7 @@ import { accessOf } from "../services/work/projects/mod.ts";
 import { RPC_ERROR, rpcError } from "./json_rpc.ts";
 import { partsOf } from "./resources.ts";
 import type { FollowedTask, Results, Session } from "./results.ts";
-
-/** Where each message names its subscription. */
-const SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
+import { type StreamMessage, StreamMessages } from "./stream_messages.ts";
 
 /** Most resources, and most tasks, of a subscription. */
 const MAX_URIS = 100;
@@ -47,12 +49,6 @@ export interface SubscriptionOptions {
   readonly metrics: Pick<Metrics, "streamOpened" | "streamClosed">;
 }
 
-/** A message of a subscription's stream. */
-interface Message {
-  readonly jsonrpc: "2.0";
-  readonly [member: string]: unknown;
-}
-
 /** The subscribed resources of a project. */
 interface Watched {
   readonly id: string;
@@ -63,16 +59,13 @@ interface Watched {
 export class Subscriptions {
   readonly #services: SubscriptionOptions["services"];
   readonly #streams: EventStreams;
-  readonly #frames = new EventFrames<Message>((message) =>
+  readonly #frames = new EventFrames<StreamMessage>((message) =>
     `event: message\ndata: ${jsonLine(message)}`
   );
 
-  constructor(options: SubscriptionOptions) {
-    const { services, metrics } = options;
-    const { config, identity, scheduler, draining } = services;
-    const { streams: max } = config.limits;
+  constructor(services: SubscriptionOptions["services"], streams: EventStreams) {
     this.#services = services;
-    this.#streams = new EventStreams({ max, identity, scheduler, metrics, draining });
+    this.#streams = streams;
   }
 
   /**
@@ -95,10 +88,10 @@ export class Subscriptions {
     const { caller } = session.context;
     const watched = this.#watched(uris, caller.principal);
     const tasks = await existing(taskIds, session, results);
-    const body = await this.#streams.open<Message>(caller, {
+    const body = await this.#streams.open<StreamMessage>(caller, {
       frames: this.#frames,
       follow: async (sink) => {
-        const stream = new Subscription(sink, id);
+        const stream = new StreamMessages(sink, id);
         const heard = watched.flatMap(({ uris }) => uris);
         stream.notify("notifications/subscriptions/acknowledged", {
           notifications: {
@@ -132,7 +125,7 @@ export class Subscriptions {
     });
   }
 
-  #follow({ id, uris }: Watched, principal: Principal, stream: Subscription) {
+  #follow({ id, uris }: Watched, principal: Principal, stream: StreamMessages) {
     const { feeds, projects } = this.#services.hosting;
     return feeds.follow(id, { after: undefined, names: Object.values(NAMES) }, {
       message: (notice) => {
@@ -152,7 +145,7 @@ export class Subscriptions {
   }
 
   /** Tells at once how the tasks are, and then after each event that may have changed one. */
-  async #followTasks(tasks: readonly FollowedTask[], stream: Subscription) {
+  async #followTasks(tasks: readonly FollowedTask[], stream: StreamMessages) {
     const tell = async ({ see }: FollowedTask) => {
       try {
         stream.notify("notifications/tasks", await see());
@@ -175,29 +168,6 @@ export class Subscriptions {
     following.more();
     for (const task of tasks) await tell(task);
     return following;
-  }
-}
-
-/** Writes the messages of one subscription. */
-class Subscription {
-  readonly #sink: StreamSink<Message>;
-  readonly #id: JSONRPCRequest["id"];
-
-  constructor(sink: StreamSink<Message>, id: JSONRPCRequest["id"]) {
-    this.#sink = sink;
-    this.#id = id;
-  }
-
-  notify(method: string, params: object): void {
-    const _meta = { [SUBSCRIPTION]: this.#id };
-    this.#sink.message({ jsonrpc: "2.0", method, params: { ...params, _meta } });
-  }
-
-  /** Says that no more comes, and closes the stream. */
-  end(): void {
-    const result = { resultType: "complete", _meta: { [SUBSCRIPTION]: this.#id } };
-    this.#sink.message({ jsonrpc: "2.0", id: this.#id, result });
-    this.#sink.end();
   }
 }
 

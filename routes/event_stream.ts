@@ -12,6 +12,10 @@ export interface Followed {
   cut?(): boolean;
   /** Absent if the source sends everything without requests. */
   more?(): void;
+  /** Sends something that keeps proxies from closing the connection; absent: a comment does. */
+  keepAlive?(): void;
+  /** Tells the reader that its credential has ended, before the stream is closed. */
+  ended?(): void;
 }
 
 /** The shared state of a server's streams. */
@@ -96,11 +100,13 @@ export class EventStream {
   }
 
   /**
-   * Sends a comment to keep proxies from closing the connection, unless there is something to send
-   * anyway.
+   * Sends a comment to keep proxies from closing the connection, or what its source has for that,
+   * unless there is something to send anyway.
    */
   keepAlive(frame: Uint8Array): void {
-    if (this.#isEmpty()) this.send(frame);
+    if (!this.#isEmpty()) return;
+    if (this.#followed?.keepAlive === undefined) this.send(frame);
+    else this.#followed.keepAlive();
   }
 
   /** Closes the stream once its reader has read what came before. */
@@ -108,6 +114,12 @@ export class EventStream {
     this.#leave();
     this.#finished = true;
     this.#closeIfFinished();
+  }
+
+  /** Closes the stream because its credential has ended. */
+  expel(): void {
+    this.#followed?.ended?.();
+    this.close();
   }
 
   /** Closes the stream now. A reader that waits still gets what came before. */

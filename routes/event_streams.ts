@@ -124,7 +124,7 @@ export class EventStreams {
   /** Closes the streams of an ended credential. */
   #closeEnded(ended: Ended): void {
     for (const stream of [...this.#open.keys()]) {
-      if (ended.covers(stream.principal)) stream.close();
+      if (ended.covers(stream.principal)) stream.expel();
     }
   }
 

@@ -3,73 +3,18 @@ import assert from "node:assert/strict";
 import { call } from "../support/api.ts";
 import { startWithProject } from "../support/driven_project.ts";
 import type { Program } from "../support/program.ts";
+import { MessageStream, statelessRequest } from "../support/stateless_mcp.ts";
 
-const REVISION = "2026-07-28";
 const TASKS = { extensions: { "io.modelcontextprotocol/tasks": {} } };
 
-interface Message {
-  readonly id?: number;
-  readonly method?: string;
-  readonly params?: Readonly<Record<string, unknown>>;
-  readonly error?: { readonly code: number };
-  readonly result?: Readonly<Record<string, unknown>>;
-}
-
-async function post(
+function post(
   program: Program,
   token: string,
   method: string,
   params: Readonly<Record<string, unknown>>,
   capabilities: object = TASKS,
 ): Promise<Response> {
-  const _meta = {
-    "io.modelcontextprotocol/protocolVersion": REVISION,
-    "io.modelcontextprotocol/clientCapabilities": capabilities,
-  };
-  const name = params["name"];
-  return await fetch(program.mcp, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${token}`,
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": REVISION,
-      "mcp-method": method,
-      ...name === undefined ? {} : { "mcp-name": String(name) },
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 7, method, params: { ...params, _meta } }),
-  });
-}
-
-/** Reads a subscription's messages one after the other. */
-class Listening implements AsyncDisposable {
-  readonly #reader: ReadableStreamDefaultReader<string>;
-  #text = "";
-
-  constructor(response: Response) {
-    assert.equal(response.headers.get("content-type"), "text/event-stream");
-    this.#reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-  }
-
-  /** The next message; null once the stream has ended. */
-  async next(): Promise<Message | null> {
-    for (;;) {
-      const end = this.#text.indexOf("\n\n");
-      if (end >= 0) {
-        const frame = this.#text.slice(0, end);
-        this.#text = this.#text.slice(end + 2);
-        const data = frame.split("\n").find((line) => line.startsWith("data: "));
-        if (data !== undefined) return JSON.parse(data.slice("data: ".length));
-        continue;
-      }
-      const { done, value } = await this.#reader.read();
-      if (done) return null;
-      this.#text += value;
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#reader.cancel();
-  }
+  return fetch(statelessRequest(program.mcp, { token, method, params, capabilities }));
 }
 
 async function ticketOf(program: Program, token: string, title: string): Promise<string> {
@@ -98,7 +43,7 @@ Deno.test("a subscription tells of the caller's resources and tasks, until its t
   });
 
   await t.step("resources that the caller may not read are left out", async () => {
-    await using listening = new Listening(
+    await using listening = new MessageStream(
       await listen({
         toolsListChanged: true,
         resourceSubscriptions: [uri, file, "muster://project/secret/wiki/Home", "file:///x"],
@@ -132,7 +77,7 @@ Deno.test("a subscription tells of the caller's resources and tasks, until its t
   });
 
   await t.step("nothing to subscribe to ends at once", async () => {
-    await using listening = new Listening(await listen({ promptsListChanged: true }));
+    await using listening = new MessageStream(await listen({ promptsListChanged: true }));
     assert.deepEqual((await listening.next())?.params?.["notifications"], {});
     assert.equal((await listening.next())?.result?.["resultType"], "complete");
     assert.equal(await listening.next(), null);
@@ -142,7 +87,7 @@ Deno.test("a subscription tells of the caller's resources and tasks, until its t
     const question = { text: "Now?", wait_seconds: 60 };
     const asked = { name: "ask_human", arguments: question };
     const { result: { taskId } } = await (await post(program, token, "tools/call", asked)).json();
-    await using listening = new Listening(await listen({ taskIds: [taskId, "ask_human.x"] }));
+    await using listening = new MessageStream(await listen({ taskIds: [taskId, "ask_human.x"] }));
     assert.deepEqual((await listening.next())?.params?.["notifications"], { taskIds: [taskId] });
     assert.equal((await listening.next())?.params?.["status"], "working");
     assert.ok((await call(program, "POST", "/v1/questions/1/answer", { answer: "yes" })).ok);
@@ -167,7 +112,7 @@ Deno.test("a subscription tells of the caller's resources and tasks, until its t
   });
 
   await t.step("a revoked token ends it", async () => {
-    await using listening = new Listening(await listen({ resourceSubscriptions: [uri] }));
+    await using listening = new MessageStream(await listen({ resourceSubscriptions: [uri] }));
     assert.ok(await listening.next());
     const own = await (await call(program, "GET", "/v1/tokens?owner=scout")).json();
     for (const { id } of own.tokens ?? own) await call(program, "DELETE", `/v1/tokens/${id}`);

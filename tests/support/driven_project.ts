@@ -2,15 +2,17 @@
 import assert from "node:assert/strict";
 import { call, registerAgent } from "./api.ts";
 import type { McpConnection } from "./foreign_mcp.ts";
-import { type Program, startProgram } from "./program.ts";
+import { type Program, type ProgramOptions, startProgram } from "./program.ts";
 import { TOOL_STEPS, type ToolState } from "./tool_steps.ts";
 
 /** The tools of the contract and of issue 13; there are more. */
 const FEWEST_TOOLS = 47;
 
 /** A program with the project `demo`, whose members `scout` and `other` may do everything in it. */
-export async function startWithProject(): Promise<{ program: Program; token: string }> {
-  const program = await startProgram();
+export async function startWithProject(
+  options?: ProgramOptions,
+): Promise<{ program: Program; token: string }> {
+  const program = await startProgram(options);
   const body = { slug: "demo", name: "Demo", description: "", visibility: "private" };
   assert.equal((await call(program, "POST", "/v1/projects", body)).status, 201);
   for (const nick of ["scout", "other"]) {

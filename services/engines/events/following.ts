@@ -63,6 +63,11 @@ export class Following {
     this.#cursor = options.after;
   }
 
+  /** The number up to which everything was passed on, or is for others. */
+  get cursor(): number {
+    return this.#cursor;
+  }
+
   /** The follower has room for more. */
   more(): void {
     this.#wanted = true;

@@ -28,6 +28,7 @@ export {
   newEvent,
   type Origin,
   PROJECT_EVENT_NAMES,
+  type ProjectEventName,
   type QuestionEvent,
   SYSTEM,
 } from "./types.ts";

@@ -59,7 +59,8 @@ import { GitDoor, GitPushes, LfsObjects } from "../../work/git/mod.ts";
 import { Signatures } from "../../work/signatures/mod.ts";
 import { Imports } from "../../work/imports/mod.ts";
 import { Mirrors } from "../../work/mirrors/mod.ts";
-import { Webhooks, WebhookSender } from "../../work/webhooks/mod.ts";
+import { Callbacks, EventRights } from "../../work/subscriptions/mod.ts";
+import { SignedPosts, Webhooks, WebhookSender } from "../../work/webhooks/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { ProjectSearch } from "../../work/search/mod.ts";
 import { ProjectSync } from "../../work/sync/mod.ts";
@@ -161,6 +162,9 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly signatures: Signatures;
   readonly webhooks: Webhooks;
   readonly webhookSender: WebhookSender;
+  readonly eventRights: EventRights;
+  /** Receivers of events that MCP clients name. */
+  readonly callbacks: Callbacks;
   readonly mirrors: Mirrors;
   readonly imports: Imports;
   /** Removes what ended long ago. */
@@ -213,6 +217,8 @@ type Work = Omit<
   | "signatures"
   | "webhooks"
   | "webhookSender"
+  | "eventRights"
+  | "callbacks"
   | "mirrors"
   | "imports"
   | "retention"
@@ -539,17 +545,19 @@ async function openWebhooks(
   options: HostingOptions,
   projects: Projects,
   started: AsyncDisposableStack,
-): Promise<Pick<Hosting, "webhooks" | "webhookSender">> {
+): Promise<Pick<Hosting, "webhooks" | "webhookSender" | "eventRights" | "callbacks">> {
   const { database, eventLog, scheduler, log, tokenKey: key, webhookConfig } = options;
   const { leadership, nodes } = options.place;
   const clock = () => scheduler.now();
   const webhooks = await Webhooks.open({ database, projects, eventLog, key, clock });
+  const { allow_private: allowPrivate, timeout_seconds } = webhookConfig;
+  const client = new OutboundClient({ allowPrivate });
+  const posts = new SignedPosts({ client, timeLimit: timeout_seconds * 1000 });
   const webhookSender = new WebhookSender({
     database,
     webhooks,
     eventLog,
-    client: new OutboundClient({ allowPrivate: webhookConfig.allow_private }),
-    timeLimit: webhookConfig.timeout_seconds * 1000,
+    posts,
     scheduler,
     log,
     halts: options.halts,
@@ -558,7 +566,18 @@ async function openWebhooks(
     longestPause: nodes.self === null ? Infinity : WEBHOOK_LOOK,
   });
   await startLeading(options.place, webhookSender, started);
-  return { webhooks, webhookSender };
+  const eventRights = new EventRights(projects);
+  const callbacks = new Callbacks({
+    eventLog,
+    rights: eventRights,
+    identity: options.identity,
+    posts,
+    allowPrivate,
+    scheduler,
+    log,
+  });
+  await startLeading(options.place, callbacks, started);
+  return { webhooks, webhookSender, eventRights, callbacks };
 }
 
 function openRetention(

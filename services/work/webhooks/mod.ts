@@ -6,3 +6,4 @@ export type { DeliveryView, IssuedWebhook, WebhookView } from "./schemas.ts";
 export { WebhookSender } from "./sender.ts";
 export { type SecretKey, secretOf } from "./records.ts";
 export { Webhooks } from "./webhooks.ts";
+export { type PostOutcome, SignedPosts } from "./signed_posts.ts";

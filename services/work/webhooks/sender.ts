@@ -12,10 +12,9 @@ import {
 } from "../../engines/events/mod.ts";
 import { type Notice, noticeOf } from "../feeds/mod.ts";
 import type { Log } from "../../kernel/log.ts";
-import { ClosedHost, type OutboundClient, OutboundFailure } from "../../kernel/outbound/mod.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
-import { VERSION } from "../../kernel/version.ts";
-import { type DeliveryRow, signatureOf, signingVersions, type Webhook } from "./records.ts";
+import { type DeliveryRow, signingVersions, type Webhook } from "./records.ts";
+import type { PostOutcome, SignedPosts } from "./signed_posts.ts";
 import type { Webhooks } from "./webhooks.ts";
 
 /** Requests at the same time: in all, and of one webhook. */
@@ -52,9 +51,7 @@ export interface SenderOptions {
   readonly database: Database;
   readonly webhooks: Webhooks;
   readonly eventLog: EventLog;
-  readonly client: Pick<OutboundClient, "post">;
-  /** For each request, in milliseconds. */
-  readonly timeLimit: number;
+  readonly posts: SignedPosts;
   readonly scheduler: Scheduler;
   readonly log: Log;
   /** Statements without which no transaction of the sender counts. */
@@ -309,47 +306,11 @@ export class WebhookSender {
     return event?.seq === seq && halts.reasonById(event.actor_id) !== null;
   }
 
-  /** Posts a delivery, and reads only the head of the response. */
-  async #post(
-    webhook: Webhook,
-    { id, body }: DeliveryRow,
-    now: number,
-  ): Promise<{
-    readonly status: number | null;
-    readonly error: string | null;
-    readonly retryAfter: number | null;
-  }> {
-    const { webhooks, client, timeLimit } = this.#options;
-    const timestamp = Math.floor(now / SECOND);
+  async #post(webhook: Webhook, { id, body }: DeliveryRow, now: number): Promise<PostOutcome> {
+    const { webhooks, posts } = this.#options;
     const secrets = await webhooks.secrets(webhook, signingVersions(webhook, now));
-    const headers = {
-      "content-type": "application/json",
-      "user-agent": `muster/${VERSION}`,
-      "webhook-id": `msg_${id}`,
-      "webhook-timestamp": String(timestamp),
-      "webhook-signature": signatureOf(secrets, { id: `msg_${id}`, timestamp, body }),
-    };
-    const bytes = new TextEncoder().encode(body);
-    const { signal: stopped } = this.#aborted;
-    const limit = AbortSignal.timeout(timeLimit);
-    const signal = AbortSignal.any([stopped, limit]);
-    const request = { headers, body: bytes, signal };
-    try {
-      const answer = await client.post(webhook.url, request);
-      answer.drop();
-      const { status } = answer;
-      const retryAfter = secondsOf(answer.header("retry-after"));
-      return { status, retryAfter, error: errorOf(status) };
-    } catch (error) {
-      const isKnown = error instanceof OutboundFailure || error instanceof ClosedHost;
-      if (!isKnown && !signal.aborted) throw error;
-      const sentence = stopped.aborted
-        ? "The server is shutting down"
-        : limit.aborted
-        ? "No response came in time"
-        : (error as Error).message;
-      return { status: null, error: sentence, retryAfter: null };
-    }
+    const post = { url: webhook.url, id: `msg_${id}`, body, secrets };
+    return await posts.send(post, { now, stopped: this.#aborted.signal });
   }
 
   /** Removes old deliveries now and then, until it is stopped. */
@@ -379,14 +340,4 @@ function wants(
   return isActive && notice.seq > cursor &&
     (projectId === null || projectId === notice.projectId) &&
     (types.length === 0 || types.includes(notice.name));
-}
-
-function errorOf(status: number): string | null {
-  if (status >= 200 && status < 300) return null;
-  if (status >= 300 && status < 400) return "The response is a redirect, which is not followed";
-  return `The response is ${status}`;
-}
-
-function secondsOf(retryAfter: string | null): number | null {
-  return retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : null;
 }
