@@ -174,6 +174,9 @@ function projectGroups(services: Services) {
       return (await import("./projects/list.ts")).projectListRoutes(services);
     }),
     git: lazyGroup("git", async () => (await import("./git/mod.ts")).gitRoutes(services)),
+    actions: lazyGroup("actions", async () => {
+      return (await import("./actions/mod.ts")).actionRoutes(services);
+    }),
     lfs: lazyGroup("lfs", async () => (await import("./git/lfs.ts")).lfsRoutes(services)),
     search: lazyGroup("search", async () => {
       return (await import("./projects/search_everywhere.ts")).searchEverywhereRoutes(services);

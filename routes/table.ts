@@ -59,6 +59,10 @@ export const ROUTES = {
   "PUT /projects/{repository}/info/lfs/objects/{oid}": ["lfs", "anybody", "file body"],
   "POST /projects/{repository}/info/lfs/verify": ["lfs", "anybody"],
 
+  "POST /api/actions/{service}/{method}": ["actions", "nothing", "file body"],
+  "GET /api/actions/git/{owner}/{name}/info/refs": ["actions", "nothing"],
+  "POST /api/actions/git/{owner}/{name}/git-upload-pack": ["actions", "nothing", "file body"],
+
   "GET /v1/metrics": ["metrics", "server"],
   "GET /v1/events": ["events", "server", "token of streams"],
 

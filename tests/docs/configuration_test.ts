@@ -84,9 +84,9 @@ Deno.test("every configuration that the documentation shows is valid", async () 
   }
 });
 
-/** Whether a block is for another program, which its first line names. */
+/** Whether a block is for another program, or a file in a repository, which its first line names. */
 function isOfAnother(text: string): boolean {
-  return /^\s*# (Ergo|Litestream)'s/.test(text);
+  return /^\s*# (?:(?:Ergo|Litestream)'s|\.)/.test(text);
 }
 
 Deno.test("every type of event that the documentation names exists", async () => {

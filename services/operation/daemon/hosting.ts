@@ -45,6 +45,7 @@ import {
   CheckDefinitions,
   CheckSecrets,
   Dispatcher,
+  ForgeTasks,
   JobArtifacts,
   JobCaches,
   JobLogs,
@@ -139,6 +140,8 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly dispatcher: Dispatcher;
   readonly checkTriggers: Triggers;
   readonly jobLogs: JobLogs;
+  /** What runners of Forgejo and Gitea get. */
+  readonly forgeTasks: ForgeTasks;
   readonly jobArtifacts: JobArtifacts;
   readonly jobCaches: JobCaches;
   readonly runFigures: RunFigures;
@@ -190,6 +193,7 @@ type CheckRuns = Pick<
   | "dispatcher"
   | "checkTriggers"
   | "jobLogs"
+  | "forgeTasks"
   | "jobArtifacts"
   | "jobCaches"
   | "runFigures"
@@ -436,6 +440,7 @@ async function openCheckRuns(
   started.defer(() => dispatcher.close());
   await triggers.start();
   started.defer(() => triggers.close());
+  const forgeTasks = new ForgeTasks({ ...parts, dispatcher, jobLogs });
   const jobArtifacts = new JobArtifacts({
     ...options,
     logs: jobLogs,
@@ -454,6 +459,7 @@ async function openCheckRuns(
     dispatcher,
     checkTriggers: triggers,
     jobLogs,
+    forgeTasks,
     jobArtifacts,
     jobCaches,
     runFigures,
