@@ -53,6 +53,9 @@ export function createGroups(
       return (await import("./health.ts")).healthRoutes(status);
     }),
     guide: lazyGroup("guide", async () => (await import("./guide.ts")).guideRoutes(config)),
+    checkSchema: lazyGroup("checkSchema", async () => {
+      return (await import("./check_schema.ts")).checkSchemaRoutes();
+    }),
     clientPackages: lazyGroup("clientPackages", async () => {
       return (await import("./client_packages.ts")).clientPackageRoutes();
     }),
@@ -174,6 +177,9 @@ function projectGroups(services: Services) {
       return (await import("./projects/list.ts")).projectListRoutes(services);
     }),
     git: lazyGroup("git", async () => (await import("./git/mod.ts")).gitRoutes(services)),
+    actions: lazyGroup("actions", async () => {
+      return (await import("./actions/mod.ts")).actionRoutes(services);
+    }),
     lfs: lazyGroup("lfs", async () => (await import("./git/lfs.ts")).lfsRoutes(services)),
     search: lazyGroup("search", async () => {
       return (await import("./projects/search_everywhere.ts")).searchEverywhereRoutes(services);

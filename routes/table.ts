@@ -36,6 +36,7 @@ export const ROUTES = {
   "GET /healthz": ["health", "nothing"],
   "GET /readyz": ["health", "nothing"],
   "GET /llms.txt": ["guide", "nothing"],
+  "GET /schemas/checks.json": ["checkSchema", "nothing"],
   "GET /clients/{archive}": ["clientPackages", "nothing"],
   "GET /.well-known/oauth-authorization-server": ["oauth", "nothing"],
   "GET /.well-known/oauth-protected-resource/mcp": ["oauth", "nothing"],
@@ -58,6 +59,10 @@ export const ROUTES = {
   "GET /projects/{repository}/info/lfs/objects/{oid}": ["lfs", "anybody"],
   "PUT /projects/{repository}/info/lfs/objects/{oid}": ["lfs", "anybody", "file body"],
   "POST /projects/{repository}/info/lfs/verify": ["lfs", "anybody"],
+
+  "POST /api/actions/{service}/{method}": ["actions", "nothing", "file body"],
+  "GET /api/actions/git/{owner}/{name}/info/refs": ["actions", "nothing"],
+  "POST /api/actions/git/{owner}/{name}/git-upload-pack": ["actions", "nothing", "file body"],
 
   "GET /v1/metrics": ["metrics", "server"],
   "GET /v1/events": ["events", "server", "token of streams"],

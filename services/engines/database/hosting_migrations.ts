@@ -385,6 +385,7 @@ export const CHECK_RUN_TABLES = `
     name_folded TEXT NOT NULL UNIQUE,
     token_hash TEXT NOT NULL UNIQUE,
     labels TEXT NOT NULL,
+    declared TEXT NOT NULL,
     projects TEXT,
     paused_at INTEGER,
     version TEXT NOT NULL,

@@ -212,6 +212,10 @@ export const DEFAULTS: Config = {
   cors: {
     origins: [],
   },
+  runner: {
+    enabled: false,
+    jobs: 1,
+  },
   public_hosts: [],
   trusted_proxies: [],
   log: {

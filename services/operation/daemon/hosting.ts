@@ -45,6 +45,7 @@ import {
   CheckDefinitions,
   CheckSecrets,
   Dispatcher,
+  ForgeTasks,
   JobArtifacts,
   JobCaches,
   JobLogs,
@@ -139,6 +140,8 @@ export interface Hosting extends ReviewServices, Notifications {
   readonly dispatcher: Dispatcher;
   readonly checkTriggers: Triggers;
   readonly jobLogs: JobLogs;
+  /** What runners of Forgejo and Gitea get. */
+  readonly forgeTasks: ForgeTasks;
   readonly jobArtifacts: JobArtifacts;
   readonly jobCaches: JobCaches;
   readonly runFigures: RunFigures;
@@ -190,6 +193,7 @@ type CheckRuns = Pick<
   | "dispatcher"
   | "checkTriggers"
   | "jobLogs"
+  | "forgeTasks"
   | "jobArtifacts"
   | "jobCaches"
   | "runFigures"
@@ -229,6 +233,9 @@ type Work = Omit<
   | "moves"
   | "restores"
 >;
+
+/** Most workspaces of an agent that are looked at for one of its sessions. */
+const MOST_ASKED = 1000;
 
 /** Opens projects and the work on them: tickets, claims, workspaces, reviews and releases. */
 async function openWork(options: HostingOptions, started: AsyncDisposableStack): Promise<Work> {
@@ -289,6 +296,13 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
     claims,
     scheduler,
     limits: { slots: options.slots, perProject: config.workspaces },
+  });
+  options.agentSessions.askBefore(async ({ agentId, name }) => {
+    const isIts = (holder: { readonly key: string; readonly name: string }) =>
+      holder.key === agentId && holder.name === name;
+    for (const { holder } of claims.all()) if (isIts(holder)) return true;
+    const active = await workspaces.activeOf(agentId, MOST_ASKED);
+    return active.some(({ owner }) => isIts(owner));
   });
   const work = {
     hourlyQuotas,
@@ -437,6 +451,7 @@ async function openCheckRuns(
   started.defer(() => dispatcher.close());
   await triggers.start();
   started.defer(() => triggers.close());
+  const forgeTasks = new ForgeTasks({ ...parts, dispatcher, jobLogs });
   const jobArtifacts = new JobArtifacts({
     ...options,
     logs: jobLogs,
@@ -455,6 +470,7 @@ async function openCheckRuns(
     dispatcher,
     checkTriggers: triggers,
     jobLogs,
+    forgeTasks,
     jobArtifacts,
     jobCaches,
     runFigures,

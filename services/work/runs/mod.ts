@@ -2,6 +2,7 @@
 export { nextByNeeds, type NextOf } from "./advancing.ts";
 export { type Artifact, JobArtifacts } from "./artifacts.ts";
 export { type Asked, Dispatcher, type LeasedJob } from "./dispatcher.ts";
+export { type ForgeTask, ForgeTasks, type TaskProgress, type TaskRow } from "./forge_tasks.ts";
 export { JobCaches } from "./caches.ts";
 export { RunFigures } from "./figures.ts";
 export { JobLogs, type LogBatch, type LogKey, type NumberedLine } from "./job_logs.ts";

@@ -35,6 +35,7 @@ import {
   hasEnded,
   type Job,
   type JobState,
+  type JobStep,
   newestAttempts,
   OPEN_STATES,
   type Run,
@@ -336,6 +337,14 @@ export class Runs {
     });
     await this.#advance(project, run.id);
     return await this.#runOf({ runId: run.id });
+  }
+
+  /** Keeps how far the steps of a job are. */
+  async progress({ jobId, generation }: Lease, steps: readonly JobStep[]): Promise<void> {
+    const { database } = this.#options;
+    const update = database.tables.updateTable("check_jobs").set({ steps: JSON.stringify(steps) })
+      .where("id", "=", jobId).where("generation", "=", generation).where("state", "=", "running");
+    await database.commit({ statements: [statement(update)] });
   }
 
   /**
