@@ -4,10 +4,12 @@ import { Refused, serveJobs, Server } from "../runner/client/mod.ts";
 import {
   accountOfJobs,
   findBwrap,
+  findContainers,
   findPlain,
   type Missing,
   type Sandbox,
 } from "../runner/executor/mod.ts";
+import { FolderLock, FolderLockError } from "../services/engines/database/sqlite/mod.ts";
 import { amount } from "../services/kernel/words.ts";
 import { VERSION } from "../services/kernel/version.ts";
 import { type Group, InvalidValue } from "./command_line/mod.ts";
@@ -19,8 +21,10 @@ interface RunnerCommandOptions extends CommandOptions {
   readonly jobs?: number;
   readonly workDir?: string;
   readonly share?: readonly string[];
+  readonly isolation?: readonly Kind[];
   readonly grace?: number;
   readonly allowUnisolated?: boolean;
+  readonly supervised?: boolean;
 }
 
 /** The variable that has the runner's token. */
@@ -41,6 +45,7 @@ async function start(options: RunnerCommandOptions): Promise<void> {
   const token = await readToken(options);
   const sandboxes = await findSandboxes(options);
   const workFolder = await makeWorkFolder(options);
+  using _lock = lock(workFolder);
   const stop = new AbortController();
   const giveBack = new AbortController();
   const onSignal = () => {
@@ -51,6 +56,12 @@ async function start(options: RunnerCommandOptions): Promise<void> {
     setTimeout(() => giveBack.abort(), seconds * 1000);
   };
   for (const signal of ENDS) Deno.addSignalListener(signal, onSignal);
+  if (options.supervised === true) {
+    void untilInputEnds().then(() => {
+      stop.abort();
+      giveBack.abort();
+    });
+  }
   const jobs = options.jobs ?? 1;
   for (const { about } of sandboxes) say(`Isolation: ${about}`);
   say(`Waiting for jobs of ${new URL(url).origin}, ${jobs} at a time, in ${workFolder}`);
@@ -71,6 +82,11 @@ async function start(options: RunnerCommandOptions): Promise<void> {
   }
   // A timer may still wait for jobs, of which there are none.
   Deno.exit(0);
+}
+
+/** The server that started this runner holds its input open as long as it runs. */
+async function untilInputEnds(): Promise<void> {
+  for await (const _ of Deno.stdin.readable);
 }
 
 const ENDS = ["SIGINT", ...Deno.build.os === "windows" ? [] : ["SIGTERM" as const]] as const;
@@ -105,32 +121,72 @@ async function readTokenFile(path: string): Promise<string> {
   }
 }
 
-/** What keeps jobs apart here. @throws {CommandFailed} Nothing does, and none is not allowed. */
+/** Containers are for checks that name an image. */
+const KINDS = ["bwrap", "podman", "docker", "none"] as const;
+
+type Kind = (typeof KINDS)[number];
+
+/** What keeps jobs apart here. @throws {CommandFailed} What was asked for does not work. */
 async function findSandboxes(options: RunnerCommandOptions): Promise<Sandbox[]> {
-  const account = accountOfJobs();
-  const shared = (options.share ?? []).map((path) => resolve(path));
-  const found: (Sandbox | Missing)[] = [await findBwrap({ account, shared })];
-  if (options.allowUnisolated === true && "why" in (found[0] ?? {})) {
-    found.push(await findPlain(account));
+  const { isolation, allowUnisolated = false } = options;
+  if (isolation?.includes("none") === true && !allowUnisolated) {
+    throw new CommandFailed("--isolation none needs --allow-unisolated, too", 2);
   }
-  const sandboxes = found.flatMap((one) => "why" in one ? [] : [one]);
-  if (sandboxes.length > 0) return sandboxes;
-  const reasons = found.flatMap((one) => "why" in one ? [one.why] : []).join("; ");
+  const asked = isolation ?? ["bwrap", "podman", "docker"];
+  const found = await Promise.all(asked.map((kind) => findSandbox(kind, options)));
+  const there = found.flatMap((one) => "why" in one ? [] : [one]);
+  const missing = found.flatMap((one) => "why" in one ? [one] : []);
+  const [first] = missing;
+  if (isolation !== undefined && first !== undefined) {
+    throw new CommandFailed(`--isolation ${first.kind} does not work here: ${first.why}`);
+  }
+  if (there.some(({ kind }) => kind === "bwrap" || kind === "none")) return there;
+  if (allowUnisolated) {
+    const plain = await findSandbox("none", options);
+    if (!("why" in plain)) return [...there, plain];
+  }
+  if (there.length > 0) return there;
   throw new CommandFailed(
-    `Nothing keeps checks apart from this machine: ${reasons}. --allow-unisolated runs them as ` +
-      "this account, which can be right for a machine that does nothing else",
+    `Nothing keeps checks apart from this machine: ${first?.why ?? ""}. --allow-unisolated runs ` +
+      "them as this account, which can be right for a machine that does nothing else",
   );
+}
+
+async function findSandbox(
+  kind: Kind,
+  { share = [] }: RunnerCommandOptions,
+): Promise<Sandbox | Missing> {
+  const account = accountOfJobs();
+  if (kind === "bwrap") {
+    return await findBwrap({ account, shared: share.map((path) => resolve(path)) });
+  }
+  if (kind === "none") return await findPlain(account);
+  return await findContainers({ engine: kind, account });
 }
 
 /** The folder of this runner's jobs, which the account of jobs may enter. */
 async function makeWorkFolder({ workDir }: RunnerCommandOptions): Promise<string> {
   const folder = resolve(workDir ?? defaultWorkFolder());
-  await Deno.mkdir(folder, { recursive: true, mode: 0o711 });
+  await Deno.mkdir(folder, { recursive: true });
   const { uid } = await Deno.lstat(folder);
   if (uid !== null && uid !== Deno.uid()) {
     throw new CommandFailed(`${folder} belongs to another account: name a folder by --work-dir`);
   }
+  if (uid !== null) await Deno.chmod(folder, 0o711);
   return await Deno.realPath(folder);
+}
+
+/** Two runners would remove each other's jobs. */
+function lock(workFolder: string): Disposable {
+  try {
+    const held = FolderLock.take(join(workFolder, "lock"));
+    return { [Symbol.dispose]: () => held.close() };
+  } catch (error) {
+    if (!(error instanceof FolderLockError)) throw error;
+    throw new CommandFailed(
+      `The folder ${workFolder} ${error.message}: name another by --work-dir`,
+    );
+  }
 }
 
 function defaultWorkFolder(): string {
@@ -180,6 +236,12 @@ export const RUNNER: Group = {
           completes: "folder",
         },
         {
+          flags: "--isolation <kind>",
+          summary: "only this way to keep jobs apart (default: all that work here)",
+          choices: KINDS,
+          repeatable: true,
+        },
+        {
           flags: "--grace <seconds>",
           summary: `how long jobs may go on after SIGTERM (default: ${DEFAULT_GRACE})`,
           parse: within(0, MAX_GRACE, "seconds"),
@@ -187,6 +249,11 @@ export const RUNNER: Group = {
         {
           flags: "--allow-unisolated",
           summary: "run checks as this account if nothing keeps them apart",
+        },
+        {
+          flags: "--supervised",
+          summary: "end with the input, which the server holds that started this",
+          hidden: true,
         },
       ],
       run: start,

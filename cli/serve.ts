@@ -1,6 +1,5 @@
 import { setPriority } from "node:os";
 import { cpuUsage } from "node:process";
-import { fileURLToPath } from "node:url";
 import {
   type ArrivalHandler,
   bodyLimitsOf,
@@ -16,7 +15,7 @@ import {
   WITHOUT_SERVER,
 } from "../http/mod.ts";
 import { once } from "../routes/once.ts";
-import { LeaderPlacement, ProjectPlacement } from "../routes/placements.ts";
+import { JobPlacement, LeaderPlacement, ProjectPlacement } from "../routes/placements.ts";
 import { ServedApi } from "../routes/serving.ts";
 import type { AcmeCertificate } from "../services/operation/acme/mod.ts";
 import type { Admins, FirstAdmin } from "../services/people/admins/mod.ts";
@@ -26,6 +25,7 @@ import {
   DataFolder,
   DataFolderError,
   formatAddress,
+  urlOf,
 } from "../services/operation/config/mod.ts";
 import {
   type Daemon,
@@ -39,6 +39,8 @@ import { inBackground } from "../services/kernel/sweep.ts";
 import type { Log } from "../services/kernel/log.ts";
 import type { ExaminationProcess, StartExamination } from "../services/operation/control/mod.ts";
 import { systemScheduler } from "../services/kernel/scheduler.ts";
+import type { OwnRunner } from "./own_runner.ts";
+import { programArguments } from "./program_arguments.ts";
 import { buildId, ownProgram, VERSION } from "../services/kernel/version.ts";
 import { LEADER_PAGES } from "../web/leader_pages.ts";
 import { readCertificate, requireAuthorities } from "./certificates.ts";
@@ -173,6 +175,7 @@ async function start(
   await daemon.ready();
   const { services } = daemon;
   const addresses = { api: api.address, mcp: mcp.address, irc };
+  const runner = await startOwnRunner(config, api.address, services);
   await announce({ config, services, firstAdmin, addresses }, log);
   inBackground(log, "remove the sockets of killed servers", removeLeftSockets);
   const settling = setTimeout(
@@ -189,6 +192,7 @@ async function start(
     },
     stop: async () => {
       clearTimeout(settling);
+      await runner?.stop();
       services.nodeLinks?.notes.close();
       const stopped = [api.stop(), mcp.stop()];
       await daemon.quiesce();
@@ -321,7 +325,7 @@ function openDoors(
 function openForwarding(services: Services): Forwarding | undefined {
   const { config, hosting, nodeLinks, nodes } = services;
   if (nodeLinks === null) return undefined;
-  const { projects, repositories: { homes } } = hosting;
+  const { projects, leases, repositories: { homes } } = hosting;
   return new Forwarding({
     ...nodeLinks,
     nodes,
@@ -331,6 +335,7 @@ function openForwarding(services: Services): Forwarding | undefined {
     placements: [
       new LeaderPlacement({ nodes, pages: LEADER_PAGES }),
       new ProjectPlacement({ projects, homes }),
+      new JobPlacement({ leases, homes }),
     ],
   });
 }
@@ -428,6 +433,24 @@ function untilSignal(log: Log): Promise<void> {
   });
 }
 
+/** Starts a runner beside the server, if the configuration wants one. */
+async function startOwnRunner(
+  config: Config,
+  api: Address,
+  { hosting: { runners }, log }: Services,
+): Promise<OwnRunner | null> {
+  if (!config.runner.enabled) return null;
+  const { OwnRunner } = await import("./own_runner.ts");
+  const { node: { name: node }, data_dir: folder, runner: { jobs } } = config;
+  return new OwnRunner({
+    url: urlOf("http", api),
+    token: await runners.tokenOfOwn(node === "" ? "local" : `local-${node}`),
+    folder,
+    jobs,
+    log,
+  });
+}
+
 /** Only a runner, which is another process, may start a shell. */
 function giveUpShell(): void {
   Deno.permissions.revokeSync({ name: "run", command: "/bin/sh" });
@@ -448,7 +471,7 @@ export function startExamination(options: SettingsOptions): ExaminationProcess {
   const { config } = options;
   const process = new Deno.Command(ownProgram(), {
     args: [
-      ...Deno.build.standalone ? [] : treeArguments(),
+      ...programArguments(),
       ...["doctor", "check", "--quick", "--json"],
       ...config === undefined ? [] : ["--config", config],
     ],
@@ -470,12 +493,6 @@ export function startExamination(options: SettingsOptions): ExaminationProcess {
     }
   };
   return { output: reportOf(process, kill), kill };
-}
-
-/** How Deno runs the tree. */
-function treeArguments(): string[] {
-  const main = fileURLToPath(Deno.mainModule);
-  return ["run", "--quiet", "--no-prompt", "--permission-set", main];
 }
 
 /** What the process prints until it ends; nothing if that is too much. */

@@ -53,6 +53,9 @@ export function createGroups(
       return (await import("./health.ts")).healthRoutes(status);
     }),
     guide: lazyGroup("guide", async () => (await import("./guide.ts")).guideRoutes(config)),
+    checkSchema: lazyGroup("checkSchema", async () => {
+      return (await import("./check_schema.ts")).checkSchemaRoutes();
+    }),
     clientPackages: lazyGroup("clientPackages", async () => {
       return (await import("./client_packages.ts")).clientPackageRoutes();
     }),
@@ -74,6 +77,9 @@ export function createGroups(
     }),
     events: lazyGroup("events", async () => {
       return (await import("./v1/events.ts")).eventRoutes({ eventLog, streams });
+    }),
+    runnerFiles: lazyGroup("runnerFiles", async () => {
+      return (await import("./v1/runner_files.ts")).runnerFileRoutes(services);
     }),
     ...projectGroups(services),
     openapi: lazyGroup("openapi", async () => (await import("./openapi.ts")).openApiRoutes(whole)),
@@ -171,6 +177,9 @@ function projectGroups(services: Services) {
       return (await import("./projects/list.ts")).projectListRoutes(services);
     }),
     git: lazyGroup("git", async () => (await import("./git/mod.ts")).gitRoutes(services)),
+    actions: lazyGroup("actions", async () => {
+      return (await import("./actions/mod.ts")).actionRoutes(services);
+    }),
     lfs: lazyGroup("lfs", async () => (await import("./git/lfs.ts")).lfsRoutes(services)),
     search: lazyGroup("search", async () => {
       return (await import("./projects/search_everywhere.ts")).searchEverywhereRoutes(services);

@@ -36,6 +36,7 @@ export const ROUTES = {
   "GET /healthz": ["health", "nothing"],
   "GET /readyz": ["health", "nothing"],
   "GET /llms.txt": ["guide", "nothing"],
+  "GET /schemas/checks.json": ["checkSchema", "nothing"],
   "GET /clients/{archive}": ["clientPackages", "nothing"],
   "GET /.well-known/oauth-authorization-server": ["oauth", "nothing"],
   "GET /.well-known/oauth-protected-resource/mcp": ["oauth", "nothing"],
@@ -59,12 +60,20 @@ export const ROUTES = {
   "PUT /projects/{repository}/info/lfs/objects/{oid}": ["lfs", "anybody", "file body"],
   "POST /projects/{repository}/info/lfs/verify": ["lfs", "anybody"],
 
+  "POST /api/actions/{service}/{method}": ["actions", "nothing", "file body"],
+  "GET /api/actions/git/{owner}/{name}/info/refs": ["actions", "nothing"],
+  "POST /api/actions/git/{owner}/{name}/git-upload-pack": ["actions", "nothing", "file body"],
+
   "GET /v1/metrics": ["metrics", "server"],
   "GET /v1/events": ["events", "server", "token of streams"],
 
   "GET /v1/channels/{channel}/stream": ["channelStream", "coordination", "token"],
 
   "POST /webhooks/{name}": ["heraldWebhooks", "nothing", "file body"],
+
+  "PUT /v1/runner/jobs/{id}/artifacts": ["runnerFiles", "runner", "file body"],
+  "GET /v1/runner/jobs/{id}/cache": ["runnerFiles", "runner"],
+  "PUT /v1/runner/jobs/{id}/cache": ["runnerFiles", "runner", "file body"],
 
   "GET /v1/projects/{slug}/repository": ["repositories", "server"],
   "PUT /v1/projects/{slug}/repository": ["repositories", "server", "file body"],

@@ -24,6 +24,8 @@ export const TOOL_NAMES: readonly string[] = [
   "get_file_blame",
   "get_branches",
   "list_branches",
+  "get_check_log",
+  "rerun_check",
   "get_checkin",
   "get_diff",
   "get_file",

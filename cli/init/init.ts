@@ -25,6 +25,7 @@ interface InitOptions extends CommandOptions {
   readonly admin?: string;
   readonly project?: string;
   readonly agent?: string;
+  readonly runner?: boolean;
 }
 
 /**
@@ -43,6 +44,7 @@ export async function init(options: InitOptions): Promise<void> {
   const values = new Map<string, unknown>([
     ["data_dir", options.dataDir ?? "./data"],
     ...askAddresses(interview, options),
+    ...options.runner === true ? [["runner.enabled", true] as const] : [],
   ]);
   const admin = interview.ask(ANSWERS.admin, options.admin);
   const { password, random } = interview.isPersonal

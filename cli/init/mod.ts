@@ -40,6 +40,7 @@ export const INIT: Leaf = {
       summary: "nick of the first agent (default: none)",
       parse: check("agent"),
     },
+    { flags: "--runner", summary: "run the checks of projects on this machine, too" },
   ],
   notes: [
     "It asks five questions, on a terminal or line by line on standard input; an empty line takes " +

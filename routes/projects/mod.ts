@@ -9,6 +9,7 @@ import { eventRoutes } from "./events.ts";
 import { archiveRoutes } from "./archives.ts";
 import { badgeRoutes } from "./badges.ts";
 import { batchRoutes } from "./batch.ts";
+import { jobFileRoutes } from "./job_files.ts";
 import { indexRoutes } from "./index.ts";
 import { lfsContentRoutes } from "./lfs.ts";
 import { syncRoutes } from "./sync.ts";
@@ -38,6 +39,7 @@ export function createProjectGroups(
     assets: assetRoutes(services),
     uploads: uploadRoutes(services),
     lfs: lfsContentRoutes(services),
+    jobFiles: jobFileRoutes(services, streams),
   };
 }
 

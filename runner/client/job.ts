@@ -7,6 +7,7 @@ import {
   type Ended,
   execute,
   Interruption,
+  makeFolders,
   Output,
   type Places,
   removeFolder,
@@ -151,7 +152,7 @@ async function perform(options: JobOptions, output: Output, signals: Signals): P
   try {
     await output.note(greeting);
     if (sandbox === null) return failed("This runner has nothing to run the check in");
-    for (const path of [folder, places.checkout, places.home]) await Deno.mkdir(path);
+    await makeFolders(folder, places);
     const cacheKey = await prepare(options, places, output, signals);
     await takeOver(sandbox, places);
     signals.ended.throwIfAborted();

@@ -1,7 +1,7 @@
 /** A runner: asks a server for jobs, and runs them. */
 import { join } from "node:path";
 import type { Assignment, Isolation } from "../../services/work/runs/assignment.ts";
-import { removeFolder, type Sandbox, sweepProcesses } from "../executor/mod.ts";
+import { removeFolder, type Sandbox } from "../executor/mod.ts";
 import { endInWords, jobInWords, runJob } from "./job.ts";
 import { Pauses } from "./retries.ts";
 import { Away, type Server } from "./server.ts";
@@ -35,9 +35,10 @@ export interface RunnerOptions {
 export async function serveJobs(options: RunnerOptions): Promise<void> {
   const { workFolder, jobs } = options;
   const key = await keyOf(workFolder);
-  await sweepProcesses(key);
+  for (const sandbox of options.sandboxes) await sandbox.sweepAll?.(key);
   await removeFolder(join(workFolder, "jobs"));
-  await Deno.mkdir(join(workFolder, "jobs"), { recursive: true, mode: 0o711 });
+  await Deno.mkdir(join(workFolder, "jobs"), { recursive: true });
+  if (Deno.build.os !== "windows") await Deno.chmod(join(workFolder, "jobs"), 0o711);
   const failed = new AbortController();
   const stop = AbortSignal.any([options.stop, failed.signal]);
   const serve = async () => {

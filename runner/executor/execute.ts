@@ -84,7 +84,10 @@ export async function execute(options: ExecuteOptions): Promise<Ended> {
   });
   const marker = crypto.randomUUID();
   const inner = ["/bin/sh", "-c", SUPERVISOR, "muster", marker, `${script.length}`, sandbox.all];
-  const process = spawnApart(await sandbox.command(plan, { ...places, name }, inner));
+  const process = spawnApart(
+    await sandbox.command(plan, { ...places, name }, inner),
+    sandbox.environment,
+  );
   const control = process.stdin.getWriter();
   const tell = (bytes: Uint8Array<ArrayBuffer>) => control.write(bytes).catch(() => {});
   void tell(script);

@@ -53,6 +53,7 @@ export async function findPlain(account: Account): Promise<Sandbox | Missing> {
       await runScript('kill -KILL -- "-$1"', String(pid));
       await sweepProcesses(name);
     },
+    sweepAll: sweepProcesses,
   };
 }
 
@@ -67,6 +68,6 @@ async function countProcesses(uid: number): Promise<number> {
  *
  * @param name the name of a job, or the beginning of the names of several
  */
-export async function sweepProcesses(name: string): Promise<void> {
+async function sweepProcesses(name: string): Promise<void> {
   if (Deno.build.os === "linux") await runScript(SWEEP, JOB_VARIABLE, name);
 }

@@ -17,6 +17,8 @@ export interface Sandbox {
   readonly about: string;
   /** What `kill` calls all processes of the job, from inside. */
   readonly all: "-1" | "0";
+  /** What the command line needs of the runner's own environment; the job gets nothing of it. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Where the job sees its folders. */
   inside(places: Places): Places;
   /** The user and the group that run the job, if it is not the runner's own. */
@@ -31,6 +33,8 @@ export interface Sandbox {
     | readonly string[];
   /** Ends what is left of a job, by its name and its first process, if that alone ends nothing. */
   sweep?(name: string, pid: number): Promise<void>;
+  /** Ends what an earlier run of this runner left, whose jobs' names begin so. */
+  sweepAll?(key: string): Promise<void>;
 }
 
 /** Why a way to keep jobs apart does not work here. */

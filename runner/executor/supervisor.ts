@@ -10,6 +10,7 @@
  * programs that set up the isolation.
  */
 export const SUPERVISOR = `
+umask 022
 exec 3<&0 </dev/null
 marker=$1 all=$3
 script=$(head -c "$2" <&3)

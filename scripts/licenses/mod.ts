@@ -21,6 +21,11 @@ const PERMISSIVE: ReadonlySet<string> = new Set([
   "MIT",
 ]);
 
+/** The texts of licenses whose owners stand in the code of a package alone. */
+const TEXTS_OF: ReadonlyMap<string, string> = new Map([
+  ["@bufbuild/protobuf BSD-3-Clause", "BSD-3-Clause.google.txt"],
+]);
+
 /** Words that tell a license where the package does not name it. */
 const MIT_TEXT = /\bThe MIT License\b/;
 
@@ -84,10 +89,12 @@ export function readLicense({ name, version, folder }: EmbeddedPackage): License
   return { part: `${name} ${version}`, license, text };
 }
 
-/** The first permissive license that an SPDX expression offers; null if it offers none. */
+/** The first choice of permissive licenses that an SPDX expression offers; null if it offers none. */
 function permissiveOf(expression: string): string | null {
   const choices = expression.replace(/^\((.*)\)$/, "$1").split(" OR ");
-  return choices.find((choice) => PERMISSIVE.has(choice)) ?? null;
+  const isPermissive = (choice: string) =>
+    choice.split(" AND ").every((license) => PERMISSIVE.has(license));
+  return choices.find(isPermissive) ?? null;
 }
 
 /**
@@ -112,8 +119,11 @@ export function describeLicenses(packages: readonly EmbeddedPackage[]): string {
 
 /** The standard text of a license, for a package that has no file with it. */
 function standardText(license: string, name: string): string {
-  const path = join(TEXTS, `${license}.txt`);
-  return Deno.readTextFileSync(path).trim().replace("{owner}", `the authors of ${name}`);
+  const parts = license.split(" AND ").map((part) => {
+    const file = TEXTS_OF.get(`${name} ${part}`) ?? `${part}.txt`;
+    return Deno.readTextFileSync(join(TEXTS, file)).trim();
+  });
+  return parts.join("\n\n").replace("{owner}", `the authors of ${name}`);
 }
 
 function groupByText(licenses: readonly License[]): ReadonlyMap<string, readonly string[]> {

@@ -15,7 +15,7 @@ import { type Page, readPage, readPages, readUserPages, ROOT } from "./pages.ts"
  */
 const RECORDER = `#!/bin/sh
 case "$0" in
-  */git | */curl | */fossil | */tar) exit ;;
+  */git | */curl | */fossil | */tar | */forgejo-runner) exit ;;
   */npx) # npx deno@VERSION task TASK [COMMAND]
     printf '%s\\n' "$3" >> "$TASKS"
     shift 3 ;;
@@ -35,7 +35,7 @@ async function callsOf(block: string, folder: string): Promise<Calls> {
   const [calls, tasks] = [join(folder, "calls"), join(folder, "tasks")];
   await Deno.mkdir(bin);
   await Deno.mkdir(join(folder, "muster"));
-  for (const name of ["muster", "npx", "git", "curl", "fossil", "tar"]) {
+  for (const name of ["muster", "npx", "git", "curl", "fossil", "tar", "forgejo-runner"]) {
     await Deno.writeTextFile(join(bin, name), RECORDER, { mode: 0o755 });
   }
   const read = Array.from(block.matchAll(/ < (\S+)/g), ([, name = ""]) => join(folder, name));

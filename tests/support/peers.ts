@@ -83,6 +83,14 @@ export function gitClients(): string {
   return Deno.env.get("MUSTER_GIT_CLIENTS") ?? "";
 }
 
+/**
+ * Path of a `forgejo-runner`, version 12 or newer, from the environment; otherwise empty. Its project
+ * offers it; nothing here can fetch it, so a run that requires all peers goes without it.
+ */
+export function forgejoRunner(): string {
+  return Deno.env.get("MUSTER_PEER_FORGEJO_RUNNER") ?? "";
+}
+
 /** The folder of what builds the clients of `clients/`, from `scripts/sdk_tools`; otherwise empty. */
 export function sdkTools(): string {
   return Deno.env.get("MUSTER_SDK_TOOLS") ?? "";

@@ -100,3 +100,39 @@ export async function commitTo(
   });
   return uuid;
 }
+
+/** Waits until a job of a review's newest round is as it should be. */
+export async function jobOf(
+  { api, answer }: Pick<TestProject, "api" | "answer">,
+  filter: string,
+  check: string,
+  isReady: (job: Shown) => boolean,
+): Promise<Shown> {
+  const { promise, resolve, reject } = Promise.withResolvers<Shown>();
+  const look = async () => {
+    const { runs } = await answer(`GET /api/runs?${filter}`);
+    const job = runs[0]?.jobs.find((one: Shown) => one.check === check);
+    if (job !== undefined && isReady(job)) resolve(job);
+  };
+  const stop = api.services.database.onAppended(() => void look().catch(reject));
+  try {
+    await look();
+    return await promise;
+  } finally {
+    stop();
+  }
+}
+
+/** A job as the API shows it. */
+export interface Shown {
+  readonly id: string;
+  readonly run: number;
+  readonly check: string;
+  readonly counts: boolean;
+  readonly checkin: string;
+  readonly attempt: number;
+  readonly state: string;
+  readonly summary: string;
+  readonly runner: string | null;
+  readonly waits_for: string | null;
+}

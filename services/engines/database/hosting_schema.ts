@@ -438,6 +438,8 @@ export interface RunnersTable {
   token_hash: string;
   /** JSON: labels. */
   labels: string;
+  /** JSON: the labels that it says to have, which count if it was given none. */
+  declared: string;
   /** JSON: ids of the projects whose jobs it takes; null for all. */
   projects: string | null;
   paused_at: number | null;

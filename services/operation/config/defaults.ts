@@ -147,6 +147,9 @@ export const DEFAULTS: Config = {
     reviews_per_agent: 1000,
   },
   slots: {},
+  checks: {
+    actions_url: "",
+  },
   webhooks: {
     allow_private: false,
     timeout_seconds: 15,
@@ -208,6 +211,10 @@ export const DEFAULTS: Config = {
   },
   cors: {
     origins: [],
+  },
+  runner: {
+    enabled: false,
+    jobs: 1,
   },
   public_hosts: [],
   trusted_proxies: [],

@@ -375,6 +375,11 @@ export const configSchema = z.strictObject({
     z.enum(["worker", "orchestrator", "observer", "operator"]),
     z.strictObject({ claims: count, workspaces: count, reviews: count, calls: count }).partial(),
   ).default({}),
+  checks: z.strictObject({
+    actions_url: z.union([z.literal(""), z.url({ protocol: /^https?$/ })], {
+      error: 'must be an address with http or https, or ""',
+    }).default(""),
+  }).prefault({}),
   webhooks: z.strictObject({
     allow_private: z.boolean().default(false),
     timeout_seconds: z.number().positive().max(300).default(15),
@@ -414,6 +419,10 @@ export const configSchema = z.strictObject({
       }),
     ).default([]),
   }).prefault({}),
+  runner: z.strictObject({
+    enabled: z.boolean().default(false),
+    jobs: positive.max(64).default(1),
+  }).prefault({}),
   public_hosts: z.array(
     z.string().toLowerCase().regex(
       /^[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?$/,
@@ -439,6 +448,10 @@ export const configSchema = z.strictObject({
     if (config.irc[key] === "" || cert !== "" || acme.domains.length > 0) continue;
     const message = "needs tls.cert and tls.key, or tls.acme";
     context.addIssue({ code: "custom", path: ["irc", key], message });
+  }
+  if (config.runner.enabled && (config.tls.cert !== "" || config.tls.acme.domains.length > 0)) {
+    const message = "needs an API without TLS of its own: start muster runner with --url instead";
+    context.addIssue({ code: "custom", path: ["runner", "enabled"], message });
   }
   const problems = [
     ...checkDatabase(config.database),

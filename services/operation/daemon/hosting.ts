@@ -45,9 +45,15 @@ import {
   CheckDefinitions,
   CheckSecrets,
   Dispatcher,
+  ForgeTasks,
+  JobArtifacts,
+  JobCaches,
   JobLogs,
+  nextOfWorkflows,
+  RunFigures,
   Runs,
   Triggers,
+  WorkflowSource,
 } from "../../work/runs/mod.ts";
 import { Releases, Uploads } from "../../work/releases/mod.ts";
 import { GitDoor, GitPushes, LfsObjects } from "../../work/git/mod.ts";
@@ -79,6 +85,7 @@ export interface HostingOptions extends NotificationDoors {
   readonly database: Database;
   readonly eventLog: EventLog;
   readonly webhookConfig: Config["webhooks"];
+  readonly checksConfig: Config["checks"];
   readonly retentionDays: RetentionDays;
   readonly limits: Pick<
     Config["limits"],
@@ -131,7 +138,13 @@ export interface Hosting extends ReviewServices, Notifications {
   /** Runs of checks, and what gives their jobs to runners. */
   readonly runs: Runs;
   readonly dispatcher: Dispatcher;
+  readonly checkTriggers: Triggers;
   readonly jobLogs: JobLogs;
+  /** What runners of Forgejo and Gitea get. */
+  readonly forgeTasks: ForgeTasks;
+  readonly jobArtifacts: JobArtifacts;
+  readonly jobCaches: JobCaches;
+  readonly runFigures: RunFigures;
   readonly checkSecrets: CheckSecrets;
   readonly checkWaits: CheckWaits;
   readonly protection: Protection;
@@ -174,7 +187,17 @@ export interface Hosting extends ReviewServices, Notifications {
 /** What runs checks. */
 type CheckRuns = Pick<
   Hosting,
-  "runners" | "leases" | "runs" | "dispatcher" | "jobLogs" | "checkSecrets"
+  | "runners"
+  | "leases"
+  | "runs"
+  | "dispatcher"
+  | "checkTriggers"
+  | "jobLogs"
+  | "forgeTasks"
+  | "jobArtifacts"
+  | "jobCaches"
+  | "runFigures"
+  | "checkSecrets"
 >;
 
 /** The services of the work on projects. */
@@ -336,9 +359,12 @@ export async function openHosting(
   claims.start();
   await work.landing.start();
   started.defer(() => work.landing.close());
+  const git = new GitDoor({ repositories, reviews: store, scheduler, log });
+  const checkRuns = await openCheckRuns(options, { ...work, git }, started);
   const notifications = await openNotifications(
     {
       ...options,
+      lastLines: (project, checkin, context) => checkRuns.runs.lastLines(project, checkin, context),
       projects,
       repositories,
       claims,
@@ -350,12 +376,10 @@ export async function openHosting(
     started,
   );
   const overlapWatch = await openOverlapWatch(options, work, started);
-  const checkRuns = await openCheckRuns(options, work, started);
   const wikis = new Wikis({ repositories });
   const sqlQueries = new SqlQueries({ repositories, scheduler, log });
   started.defer(() => sqlQueries.close());
   const reads = new ReadsAnywhere({ repositories, client: options.nodeLinks?.client ?? null });
-  const git = new GitDoor({ repositories, reviews: store, scheduler, log });
   const followers = [notifications.notifier, ticketNotes, overlapWatch];
   return {
     ...work,
@@ -389,7 +413,7 @@ export async function openHosting(
 /** Opens what runs checks, and goes on with the runs that have not ended. */
 async function openCheckRuns(
   options: HostingOptions,
-  work: Work,
+  work: Work & Pick<Hosting, "git">,
   started: AsyncDisposableStack,
 ): Promise<CheckRuns> {
   const { database, scheduler, identity, tokenKey: key, log, halts, folder } = options;
@@ -397,13 +421,23 @@ async function openCheckRuns(
   const clock = () => scheduler.now();
   const leases = await Leases.open({ database, identity, key, clock });
   const runners = await Runners.open({ ...work, database, identity, leases, key, log, clock });
-  const sources = [new CheckDefinitions(repositories)];
+  const sources = [
+    new CheckDefinitions(repositories),
+    new WorkflowSource({
+      ...work,
+      reviews: reviews.store,
+      actionsUrl: options.checksConfig.actions_url || null,
+    }),
+  ];
+  const jobLogs = new JobLogs(join(folder, ".checks"));
   const runs = new Runs({
     ...work,
+    logs: jobLogs,
     database,
     leases,
     runners,
     sources,
+    nextOfWorkflow: nextOfWorkflows,
     scheduler,
     log,
   });
@@ -417,8 +451,31 @@ async function openCheckRuns(
   started.defer(() => dispatcher.close());
   await triggers.start();
   started.defer(() => triggers.close());
-  const jobLogs = new JobLogs(join(folder, ".checks"));
-  return { runners, leases, runs, dispatcher, jobLogs, checkSecrets };
+  const forgeTasks = new ForgeTasks({ ...parts, dispatcher, jobLogs });
+  const jobArtifacts = new JobArtifacts({
+    ...options,
+    logs: jobLogs,
+    folder: join(folder, ".checks", ".arriving"),
+  });
+  const jobCaches = new JobCaches({
+    ...options,
+    store: runs.store,
+    folder: join(folder, ".checks"),
+  });
+  const runFigures = new RunFigures(database, clock);
+  return {
+    runners,
+    leases,
+    runs,
+    dispatcher,
+    checkTriggers: triggers,
+    jobLogs,
+    forgeTasks,
+    jobArtifacts,
+    jobCaches,
+    runFigures,
+    checkSecrets,
+  };
 }
 
 async function openUploads(

@@ -8,6 +8,7 @@ export * from "../../work/projects/operations.ts";
 export * from "../../work/protection/operations.ts";
 export * from "../../work/releases/operations.ts";
 export * from "../../work/reviews/operations.ts";
+export * from "../../work/runs/operations.ts";
 export * from "../../work/search/operations.ts";
 export * from "../../work/technotes/operations.ts";
 export * from "../../work/tickets/operations.ts";

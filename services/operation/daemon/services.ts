@@ -248,6 +248,7 @@ function hostingOptionsOf(
     tokens: identity.tokens,
     config: config.projects,
     webhookConfig: config.webhooks,
+    checksConfig: config.checks,
     retentionDays: config.retention,
     limits: config.limits,
     tokenKey: identity.tokenKey,

@@ -65,8 +65,12 @@ export type Read =
   | { readonly value: unknown; readonly locate: Locate }
   | { readonly faults: readonly DefinitionFault[] };
 
-/** Reads a text as YAML 1.2, in time linear in its length. */
-export function readDocument(text: string): Read {
+/**
+ * Reads a text as YAML 1.2, in time linear in its length.
+ *
+ * @param options `keepsNumbers`: a number whose text says more than its value, such as 3.10, is a text
+ */
+export function readDocument(text: string, options: { keepsNumbers?: boolean } = {}): Read {
   if (text.length > MAX_DEFINITION) {
     return wholly(`must have at most ${MAX_DEFINITION} characters`);
   }
@@ -98,6 +102,7 @@ export function readDocument(text: string): Read {
   }));
   if (faults.length > 0) return { faults };
   const locate: Locate = (path) => at(offsetOf(document, path));
+  if (options.keepsNumbers === true) keepNumbers(document);
   return { value: document.toJS(), locate };
 }
 
@@ -161,6 +166,15 @@ function mapFault(
     seen.add(name);
   }
   return undefined;
+}
+
+function keepNumbers(document: Document.Parsed): void {
+  visit(document, {
+    Scalar(_, node) {
+      const { value, source } = node;
+      if (typeof value === "number" && source !== String(value)) node.value = source ?? value;
+    },
+  });
 }
 
 /** Where the deepest part of a path stands: the key of an entry, or an element of a list. */

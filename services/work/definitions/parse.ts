@@ -48,7 +48,7 @@ export function parseDefinition(text: string, file = DEFINITION_PATH): Definitio
   const checks = Object.entries(parsed.data.checks).map(([name, written]) => check(name, written));
   const faults = needFaults(checks, locate);
   if (faults.length > 0) throw new DefinitionInvalid(file, faults);
-  return { checks };
+  return { checks, githubWorkflows: parsed.data.github_workflows };
 }
 
 function check(name: string, written: Written): CheckDefinition {

@@ -148,6 +148,8 @@ export const definitionSchema = closed(z.object({
     (checks) => Object.keys(checks).length <= MAX_CHECKS,
     { error: `must define at most ${MAX_CHECKS} checks` },
   ).describe("Each check by its name, which is the context of its reports"),
+  github_workflows: z.boolean().default(false)
+    .describe("Whether the workflows of .github/workflows run here"),
 }));
 
 /** When a check runs. */
@@ -204,6 +206,8 @@ export interface CheckDefinition {
 export interface Definition {
   /** In the order of the file. */
   readonly checks: readonly CheckDefinition[];
+  /** Whether the workflows of `.github/workflows` run. */
+  readonly githubWorkflows: boolean;
 }
 
 /** The schema of the file, for editors (JSON Schema, draft 2020-12). */

@@ -112,15 +112,19 @@ export class GitDoor {
     );
     const reviews = numbers.has(NaN) || numbers.size > MAX_LOOKED_UP ? null : [...numbers];
     const rounds = await this.#reviews.roundTips(project, { reviews, limit: MAX_ROUNDS });
-    const commits = await this.#repositories.read(
-      project,
-      (repository) =>
-        this.#ready(project, () => repository.gitCommits(rounds.map(({ tip }) => tip))),
-    );
+    const commits = await this.commitsOf(project, rounds.map(({ tip }) => tip));
     return rounds.flatMap(({ review, round }, place): AdvertisedRef | [] => {
       const object = commits[place] ?? null;
       return object === null ? [] : { ref: `${REVIEWS}${review}/${round}`, object, peeled: null };
     });
+  }
+
+  /** The names of check-ins in Git; null for one that is not here. */
+  commitsOf(project: Project, checkins: readonly string[]): Promise<(string | null)[]> {
+    return this.#repositories.read(
+      project,
+      (repository) => this.#ready(project, () => repository.gitCommits(checkins)),
+    );
   }
 
   /**

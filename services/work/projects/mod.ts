@@ -13,6 +13,7 @@ export {
   isSameActor,
 } from "./actors.ts";
 export { type Answer, type NewAnswer, RepositoryAnswers } from "./answers.ts";
+export { definesChecks } from "./check_files.ts";
 export { type OpenFile, readPart } from "./downloads.ts";
 export { serviceErrorOf } from "./errors/mod.ts";
 export { projectEvent, type ProjectEventData, type ProjectEventType } from "./events.ts";
@@ -30,5 +31,11 @@ export {
 export { ReadsAnywhere, type ReadsAnywhereOptions, type SharedReads } from "./reads_anywhere.ts";
 export type { Reception, ReceptionObserver } from "./reception.ts";
 export { type Intend, ProjectRepositories, type RepositoryWrite } from "./repositories.ts";
-export { appendParts, receiveUpload, type Upload, type UploadLimits } from "./uploads.ts";
+export {
+  appendParts,
+  receiveUpload,
+  type SentBody,
+  type Upload,
+  type UploadLimits,
+} from "./uploads.ts";
 export { RepositoryWatch } from "./watch.ts";

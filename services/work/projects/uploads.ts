@@ -23,6 +23,8 @@ export interface UploadLimits {
   readonly check?: ((bytes: number, part: Uint8Array) => void) | undefined;
   /** Whether what follows a refusal is read and dropped: some clients read no answer before that. */
   readonly drains?: boolean;
+  /** Whether the file may be empty. */
+  readonly allowsEmpty?: boolean;
 }
 
 /** Options of resumable uploads. */
@@ -47,14 +49,14 @@ export async function receiveUpload(
   { body, headers }: SentBody,
   limits: UploadLimits,
 ): Promise<Upload> {
-  if (body === null) throw new Invalid("The body is empty");
+  if (body === null && limits.allowsEmpty !== true) throw new Invalid("The body is empty");
   if (Number(headers.get("content-length")) > limits.maxBytes) throw tooLarge(limits);
   const own = await translated(() => Deno.makeTempDir({ dir: folder, prefix: ".upload-" }));
   const remove = () => Deno.remove(own, { recursive: true });
   try {
     const path = join(own, "body");
-    const bytes = await appendParts(path, body, limits);
-    if (bytes === 0) throw new Invalid("The body is empty");
+    const bytes = await appendParts(path, body ?? new Blob([]).stream(), limits);
+    if (bytes === 0 && limits.allowsEmpty !== true) throw new Invalid("The body is empty");
     return { path, bytes, format: await formatOf(path), [Symbol.asyncDispose]: remove };
   } catch (error) {
     await remove();

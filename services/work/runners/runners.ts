@@ -15,6 +15,7 @@ import { newUlid } from "../../kernel/ulid.ts";
 import {
   type Caller,
   type Identity,
+  OPERATOR,
   originOf,
   type Principal,
   type Scope,
@@ -33,6 +34,8 @@ const MAX_RUNNERS = 1000;
 const SEEN_EVERY = 30_000;
 
 const SCOPES: ReadonlySet<Scope> = new Set(["write"]);
+
+const BY_MUSTER: Caller = { principal: OPERATOR, address: null, requestId: null };
 
 const PURPOSE = "muster runner token ";
 
@@ -127,9 +130,9 @@ export class Runners implements Directory, TokenSource {
     return this.#byId.get(id) ?? null;
   }
 
-  /** Whether there is a runner that may take jobs of a project. */
-  servesProject(projectId: string): boolean {
-    return this.#byId.values().some(({ projects }) => projects?.has(projectId) ?? true);
+  /** All runners, in no order. */
+  all(): readonly Runner[] {
+    return [...this.#byId.values()];
   }
 
   /**
@@ -141,7 +144,7 @@ export class Runners implements Directory, TokenSource {
     { name, labels, projects: slugs }: NewRunner,
     caller: Caller,
   ): Promise<RunnerView & { readonly token: string }> {
-    const { database, projects, key, clock } = this.#options;
+    const { database, projects, clock } = this.#options;
     if (this.#byId.size >= MAX_RUNNERS) throw new Conflict(`There are ${MAX_RUNNERS} runners`);
     const ids = slugs?.map((slug) => {
       const held = projects.find(slug);
@@ -150,13 +153,14 @@ export class Runners implements Directory, TokenSource {
     }) ?? null;
     const now = clock();
     const id = newUlid(now);
-    const token = (await key.mac(PURPOSE, id)).slice(0, 40);
+    const token = await this.#tokenOf(id);
     const row: Selectable<Tables["runners"]> = {
       id,
       name,
       name_folded: foldCase(name),
       token_hash: sha256(token),
       labels: JSON.stringify([...new Set(labels)]),
+      declared: "[]",
       projects: ids === null ? null : JSON.stringify([...new Set(ids)]),
       paused_at: null,
       version: "",
@@ -178,6 +182,14 @@ export class Runners implements Directory, TokenSource {
       throw new Conflict(`There is a runner "${name}": remove it, or choose another name`);
     }
     return { ...this.#viewOf(row), token };
+  }
+
+  /** The token of the runner that a server starts itself, which is made if there is none. */
+  async tokenOfOwn(name: string): Promise<string> {
+    const own = this.#byId.values().find((runner) => foldCase(runner.name) === foldCase(name));
+    if (own !== undefined) return await this.#tokenOf(own.id);
+    const { token } = await this.create({ name, labels: [], projects: null }, BY_MUSTER);
+    return token;
   }
 
   /** All runners, by name. */
@@ -242,6 +254,29 @@ export class Runners implements Directory, TokenSource {
     this.#tell();
   }
 
+  /**
+   * Takes the labels that a runner of Forgejo says to have. They count if it was given none when it was
+   * made.
+   */
+  async declare(id: string, labels: readonly string[]): Promise<Runner> {
+    const { database } = this.#options;
+    const row = await database.tables.selectFrom("runners").selectAll().where("id", "=", id)
+      .executeTakeFirst();
+    if (row === undefined) throw new NotFound("The runner was removed");
+    const changed = { ...row, declared: JSON.stringify([...new Set(labels)]) };
+    if (changed.declared !== row.declared) {
+      const update = database.tables.updateTable("runners").set({ declared: changed.declared })
+        .where("id", "=", id);
+      await database.commit({
+        statements: [
+          statement(update, { mustChange: true, committed: () => this.#hold(changed) }),
+        ],
+      });
+      this.#tell();
+    }
+    return this.#byId.get(id) ?? this.#hold(changed);
+  }
+
   /** Notes that a runner was here, and what it says of itself. */
   note(id: string, about?: { readonly version: string; readonly isolation: readonly string[] }) {
     const { database, clock, log } = this.#options;
@@ -261,6 +296,10 @@ export class Runners implements Directory, TokenSource {
     });
   }
 
+  async #tokenOf(id: string): Promise<string> {
+    return (await this.#options.key.mac(PURPOSE, id)).slice(0, 40);
+  }
+
   async #require(name: string): Promise<Selectable<Tables["runners"]>> {
     const row = await this.#options.database.tables.selectFrom("runners").selectAll()
       .where("name_folded", "=", foldCase(name)).executeTakeFirst();
@@ -268,18 +307,19 @@ export class Runners implements Directory, TokenSource {
     return row;
   }
 
-  #hold(row: Selectable<Tables["runners"]>): void {
+  #hold(row: Selectable<Tables["runners"]>): HeldRunner {
     const { id, name, token_hash: digest } = row;
     const held: HeldRunner = {
       id,
       name,
       digest,
-      labels: new Set<string>(JSON.parse(row.labels)),
+      labels: labelsOf(row),
       projects: row.projects === null ? null : new Set<string>(JSON.parse(row.projects)),
       isPaused: row.paused_at !== null,
     };
     this.#byId.set(id, held);
     this.#byDigest.set(digest, held);
+    return held;
   }
 
   #drop(id: string): void {
@@ -298,7 +338,7 @@ export class Runners implements Directory, TokenSource {
     const ids: readonly string[] | null = row.projects === null ? null : JSON.parse(row.projects);
     return {
       name,
-      labels: JSON.parse(row.labels),
+      labels: [...labelsOf(row)],
       projects: ids?.flatMap((id) => this.#options.projects.get(id)?.project.slug ?? []) ?? null,
       paused: row.paused_at !== null,
       jobs: this.#options.leases.countOf(row.id),
@@ -309,6 +349,13 @@ export class Runners implements Directory, TokenSource {
       last_seen: row.last_seen === null ? null : new Date(row.last_seen).toISOString(),
     };
   }
+}
+
+function labelsOf(
+  { labels, declared }: Pick<Selectable<Tables["runners"]>, "labels" | "declared">,
+): ReadonlySet<string> {
+  const given: readonly string[] = JSON.parse(labels);
+  return new Set(given.length > 0 ? given : JSON.parse(declared));
 }
 
 function noSuchRunner(name: string): NotFound {

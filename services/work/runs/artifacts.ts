@@ -4,7 +4,7 @@ import { Conflict, InsufficientStorage, Invalid, NotFound } from "../../kernel/e
 import type { FreeSpace } from "../../kernel/files.ts";
 import { newUlid } from "../../kernel/ulid.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
-import { type SentBody, receiveUpload } from "../projects/mod.ts";
+import { receiveUpload, type SentBody } from "../projects/mod.ts";
 import type { Lease } from "../runners/mod.ts";
 import type { JobLogs } from "./job_logs.ts";
 
@@ -33,6 +33,14 @@ export interface Artifact {
   readonly created_at: string;
 }
 
+/** How to receive a file. */
+export interface Receiving {
+  /** Longest wait for the next bytes, in milliseconds. */
+  readonly stallMs: number;
+  /** Called when the file is there: throws if it is not wanted any more. */
+  readonly confirm: () => Promise<void>;
+}
+
 /** The files that jobs keep, each beside the log of its job. */
 export class JobArtifacts {
   readonly #options: JobArtifactsOptions;
@@ -55,10 +63,14 @@ export class JobArtifacts {
   /**
    * Keeps a file; it replaces the one of the same path.
    *
-   * @param stallMs longest wait for the next bytes, in milliseconds
    * @throws Invalid; Conflict if there are too many; InsufficientStorage, TooLarge
    */
-  async put(lease: Lease, path: string, body: SentBody, stallMs: number): Promise<Artifact> {
+  async put(
+    lease: Lease,
+    path: string,
+    body: SentBody,
+    { stallMs, confirm }: Receiving,
+  ): Promise<Artifact> {
     requirePath(path);
     const { database, logs, folder, space, scheduler } = this.#options;
     const { jobId, projectId, generation } = lease;
@@ -78,6 +90,7 @@ export class JobArtifacts {
       check: () => space.require(),
       allowsEmpty: true,
     });
+    await confirm();
     const now = scheduler.now();
     const file = `artifact-${newUlid(now)}`;
     const place = logs.folderOf({ projectId, jobId });
@@ -93,23 +106,30 @@ export class JobArtifacts {
     return { path, bytes: upload.bytes, created_at: new Date(now).toISOString() };
   }
 
+  /** @throws NotFound */
+  async find(
+    jobId: string,
+    path: string,
+  ): Promise<{ readonly bytes: number; readonly uuid: string }> {
+    const row = await this.#rowOf(jobId, path);
+    if (row === undefined) throw new NotFound(`The job has kept no file "${path}"`);
+    return { bytes: row.bytes, uuid: row.file };
+  }
+
   /**
-   * Opens an artifact.
+   * Opens an artifact that was found.
    *
    * @throws NotFound
    */
   async open(
-    job: { readonly id: string; readonly projectId: string },
-    path: string,
-  ): Promise<{ readonly file: Deno.FsFile; readonly bytes: number; readonly uuid: string }> {
-    const row = await this.#rowOf(job.id, path);
-    if (row === undefined) throw new NotFound(`The job has kept no file "${path}"`);
-    const place = this.#options.logs.folderOf({ projectId: job.projectId, jobId: job.id });
+    { id: jobId, projectId }: { readonly id: string; readonly projectId: string },
+    { uuid }: { readonly uuid: string },
+  ): Promise<Deno.FsFile> {
     try {
-      return { file: await Deno.open(join(place, row.file)), bytes: row.bytes, uuid: row.file };
+      return await Deno.open(join(this.#options.logs.folderOf({ projectId, jobId }), uuid));
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
-      throw new NotFound(`The file "${path}" is no longer kept`);
+      throw new NotFound("The file is no longer kept");
     }
   }
 

@@ -1,12 +1,13 @@
 /** What a runner and the server say to each other: requests and answers below `/v1/runner`. */
 import { z } from "zod";
+import { MAX_LINE } from "./line_length.ts";
+
+export { MAX_LINE };
 
 /** How long a lease lasts without being renewed. */
 export const LEASE_SECONDS = 30;
 /** Most lines of one batch of a log. */
 export const MAX_BATCH_LINES = 1000;
-/** Longest line of a log, in characters; a runner cuts a longer one, and says so. */
-export const MAX_LINE = 8192;
 /** Most bytes of the body of one batch of a log: every server accepts such a body. */
 export const MAX_BATCH_BYTES = 524_288;
 /** Longest summary of a job, in characters. */

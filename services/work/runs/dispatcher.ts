@@ -149,7 +149,7 @@ export class Dispatcher {
     try {
       const expiresAt = await leases.renew(lease);
       let job = await store.job(lease.jobId);
-      if (job?.cancelReason === null) {
+      if (job?.cancelReason === null && wait > 0) {
         await promise;
         job = await store.job(lease.jobId);
       }
@@ -226,6 +226,7 @@ export class Dispatcher {
       if (error instanceof Unchanged) return false;
       throw error;
     }
+    runs.expectLease();
     take({ job: leased, run, project, lease, token, secrets: given });
     return true;
   }

@@ -110,11 +110,12 @@ export class JobLogs {
       this.#known.set(path, known);
       const next = known.lines + 1;
       if (from > next) throw new Conflict(`The next line is ${next}`, { next });
-      const added = lines.slice(next - from);
+      const added = lines.slice(next - from).map((line) => ({
+        ...line,
+        text: line.text.replaceAll("\r", " ").replaceAll("\n", " ").toWellFormed(),
+      }));
       if (added.length === 0) return next;
-      const texts = added.map(({ at, stream, text }) =>
-        `${at} ${LETTERS[stream]} ${text.replace(/[\r\n]+/g, " ").toWellFormed()}\n`
-      );
+      const texts = added.map(({ at, stream, text }) => `${at} ${LETTERS[stream]} ${text}\n`);
       const pieces = texts.map((text) => Buffer.from(text));
       const index = Buffer.alloc(pieces.length * ENTRY);
       let end = known.bytes;
@@ -138,7 +139,7 @@ export class JobLogs {
     });
   }
 
-  /** Ends a log: it is on disk, and its readers are told. */
+  /** Ends a log: it is on disk. Tell its readers once its job has ended: {@link ended}. */
   async end(key: LogKey): Promise<void> {
     const path = this.#pathOf(key);
     using _ = await this.#turns.acquire(path);
@@ -151,6 +152,11 @@ export class JobLogs {
         if (!(error instanceof Deno.errors.NotFound)) throw error;
       });
     }
+  }
+
+  /** Tells the readers of a log that its lease has ended. */
+  ended(key: LogKey): void {
+    const path = this.#pathOf(key);
     for (const reader of this.#readers.get(path) ?? []) reader.end();
     this.#readers.delete(path);
   }

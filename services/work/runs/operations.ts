@@ -1,8 +1,6 @@
 import { z } from "zod";
 import { Conflict, NotFound } from "../../kernel/errors.ts";
-import type { Scheduler } from "../../kernel/scheduler.ts";
-import { operation } from "../projects/operation.ts";
-import { Created } from "../projects/operation.ts";
+import { Created, operation } from "../projects/operation.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import { pageOf, rangeOf } from "../projects/schemas.ts";
 import type { Protection } from "../protection/mod.ts";
@@ -48,7 +46,6 @@ interface RunServices {
     readonly repositories: ProjectRepositories;
     readonly reviews: { readonly store: ReviewStore };
   };
-  readonly scheduler: Scheduler;
 }
 
 /** Characters of a log that a tool shows. */
@@ -63,8 +60,8 @@ const run = z.coerce.number().int().min(1).max(999_999_999).meta({
 });
 const job = z.string().max(30).meta({ description: "The id of the job" });
 
-function aroundOf({ hosting: { runners }, scheduler }: RunServices) {
-  return { runners, now: scheduler.now() };
+function aroundOf({ hosting: { runners, runs } }: RunServices) {
+  return { runners, now: runs.now };
 }
 
 async function showRun(services: RunServices, found: Run) {
@@ -83,10 +80,14 @@ export const listRuns = operation({
   summary: "Runs of checks, the newest first",
   input: runFilterSchema,
   ok: { schema: runsSchema, description: "A page" },
-}, async (services: RunServices, { open, ...filter }, { project }) => {
+}, async (services: RunServices, { state, ...filter }, { project }) => {
   const { store } = services.hosting.runs;
-  const isOpen = open === undefined ? undefined : open === "true";
-  const { runs, total } = await store.list(project.id, { ...filter, isOpen, ...rangeOf(filter) });
+  const { runs, total } = await store.list(project.id, {
+    ...filter,
+    isOpen: state === "open" ? true : state === "ended" ? false : undefined,
+    isFailing: state === "failing",
+    ...rangeOf(filter),
+  });
   const jobs = Map.groupBy(await store.jobsOf(runs.map(({ id }) => id)), ({ runId }) => runId);
   const around = aroundOf(services);
   const views = runs.map((one) => viewOfRun(one, jobs.get(one.id) ?? [], around));
@@ -154,15 +155,18 @@ export const cancelRun = operation({
   return await showRun(services, await runs.requireRun(project, number));
 });
 
-export const rerunRun = operation({
-  http: "POST /api/runs/{run}/rerun",
-  needs: "write",
-  summary: "Run all jobs of a run again that have not passed",
-  input: z.object({ run }),
-  ok: { schema: runSchema, description: "The run" },
-  refusals: [{ error: Conflict }],
-}, async (services: RunServices, { run: number }, { project, caller }) =>
-  await showRun(services, await services.hosting.runs.rerun(project, { run: number }, caller)));
+export const rerunRun = operation(
+  {
+    http: "POST /api/runs/{run}/rerun",
+    needs: "write",
+    summary: "Run all jobs of a run again that have not passed",
+    input: z.object({ run }),
+    ok: { schema: runSchema, description: "The run" },
+    refusals: [{ error: Conflict }],
+  },
+  async (services: RunServices, { run: number }, { project, caller }) =>
+    await showRun(services, await services.hosting.runs.rerun(project, { run: number }, caller)),
+);
 
 export const getJob = operation({
   http: "GET /api/jobs/{job}",
@@ -180,7 +184,7 @@ export const getJob = operation({
     generation: found.generation,
     log_lines: total,
     artifacts: await jobArtifacts.list(found.id),
-    steps: found.steps === null ? null : JSON.parse(found.steps),
+    steps: found.steps,
     last_seconds: await runFigures.lastSeconds(project, found.context),
   };
 });
@@ -199,15 +203,18 @@ export const cancelJob = operation({
   return await showJob(services, await runs.requireJob(project, id));
 });
 
-export const rerunJob = operation({
-  http: "POST /api/jobs/{job}/rerun",
-  needs: "write",
-  summary: "Run a job again, and those that were skipped because of it",
-  input: z.object({ job }),
-  ok: { schema: runSchema, description: "The run" },
-  refusals: [{ error: Conflict }],
-}, async (services: RunServices, { job: id }, { project, caller }) =>
-  await showRun(services, await services.hosting.runs.rerun(project, { job: id }, caller)));
+export const rerunJob = operation(
+  {
+    http: "POST /api/jobs/{job}/rerun",
+    needs: "write",
+    summary: "Run a job again, and those that were skipped because of it",
+    input: z.object({ job }),
+    ok: { schema: runSchema, description: "The run" },
+    refusals: [{ error: Conflict }],
+  },
+  async (services: RunServices, { job: id }, { project, caller }) =>
+    await showRun(services, await services.hosting.runs.rerun(project, { job: id }, caller)),
+);
 
 export const getJobLog = operation({
   http: "GET /api/jobs/{job}/log",
@@ -229,6 +236,13 @@ export const getJobLog = operation({
   return { job: id, generation: key.generation, state, total, lines: [...lines] };
 });
 
+/** What tools that are about a check take. */
+const TAKES = {
+  check: "By default the first that failed",
+  review: "Its newest round, or:",
+  checkin: "A hash or workspace/NAME",
+} as const;
+
 /** What names a check of a review or a check-in. */
 const checkOf = {
   check: trimmedLineSchema(1, 200).optional().describe(
@@ -248,9 +262,8 @@ export const getCheckLog = operation({
   needs: "read",
   mcp: {
     name: "get_check_log",
-    about: "Shows why a check failed that ran on a runner: the end of the failing command and " +
-      "lines that look like errors, within a budget.",
-    takes: { budget: "Characters of the log" },
+    about: "Shows why a check on a runner failed: the end of its log, and lines like errors.",
+    takes: TAKES,
     advice: { notFound: "get_ci_status shows the checks of a check-in" },
   },
   summary: "What matters of the log of a check: the failing part first",
@@ -286,8 +299,8 @@ export const rerunCheck = operation({
   needs: "write",
   mcp: {
     name: "rerun_check",
-    about: "Runs a check again that ran on a runner, on the same check-in: after a failure that " +
-      "the change did not cause. Then wait_checks.",
+    about: "Runs a check on a runner again, if the change did not cause its failure.",
+    takes: { check: TAKES.check, review: "Its newest round" },
     advice: {
       notFound: "get_ci_status shows the checks of a check-in",
       conflict: "wait_checks waits until it has ended",
@@ -306,14 +319,17 @@ export const rerunCheck = operation({
   );
 });
 
-export const getCheckFigures = operation({
-  http: "GET /api/check-figures",
-  needs: "read",
-  summary: "How checks fare: success, duration, queue and flakiness over the last 30 days",
-  input: z.object({}),
-  ok: { schema: figuresSchema, description: "Each check that ran, by name" },
-}, async ({ hosting: { runFigures } }: RunServices, _input, { project }) =>
-  await runFigures.of(project));
+export const getCheckFigures = operation(
+  {
+    http: "GET /api/check-figures",
+    needs: "read",
+    summary: "How checks fare: success, duration, queue and flakiness over the last 30 days",
+    input: z.object({}),
+    ok: { schema: figuresSchema, description: "Each check that ran, by name" },
+  },
+  async ({ hosting: { runFigures } }: RunServices, _input, { project }) =>
+    await runFigures.of(project),
+);
 
 export const listCheckSecrets = operation({
   http: "GET /api/check-secrets",
@@ -340,7 +356,8 @@ export const setCheckSecret = operation({
   needs: "admin",
   callers: "no passphrase",
   summary: "Set a secret of checks",
-  description: "A check gets it as a variable if it names it in `secrets`, and only for what is on " +
+  description:
+    "A check gets it as a variable if it names it in `secrets`, and only for what is on " +
     "a protected branch: never for a review or a landing.",
   input: z.object({ name: secretNameSchema, value: secretValueSchema, check: checkName }),
   example: { value: "s3cret-token" },

@@ -78,7 +78,7 @@ export class CheckDefinitions implements JobSource {
   }
 
   async planOf(project: Project, trigger: Trigger, definedBy: string): Promise<Plan> {
-    const decides = await this.#textAt(project, definedBy);
+    const decides = await textAt(this.#repositories, project, definedBy);
     const jobs: PlannedJob[] = [];
     const faults: { context: string; text: string }[] = [];
     const take = async (text: string, suffix: string) => {
@@ -89,7 +89,7 @@ export class CheckDefinitions implements JobSource {
     };
     if (decides !== null) await take(decides, "");
     if (trigger.cause === "review") {
-      const changed = await this.#textAt(project, trigger.checkin);
+      const changed = await textAt(this.#repositories, project, trigger.checkin);
       if (changed !== null && changed !== decides) await take(changed, AS_CHANGED);
     }
     return { jobs, notices: [], faults };
@@ -97,25 +97,8 @@ export class CheckDefinitions implements JobSource {
 
   async cronOf(project: Project): Promise<readonly string[]> {
     const branch = await this.#repositories.mainBranches.of(project);
-    const text = await this.#textAt(project, branch);
-    if (text === null) return [];
-    const read = await parsed(text);
-    if ("fault" in read) return [];
-    return [...new Set(read.definition.checks.flatMap(({ on }) => on.cron))];
-  }
-
-  /** The text of the file at a check-in; null if there is none. */
-  async #textAt(project: Project, checkin: string): Promise<string | null> {
-    try {
-      const { content } = await this.#repositories.read(
-        project,
-        (repository) => repository.file({ checkin, path: DEFINITION_PATH, maxBytes: MAX_BYTES }),
-      );
-      return new TextDecoder().decode(content);
-    } catch (error) {
-      if (error instanceof NotFound) return null;
-      throw error;
-    }
+    const definition = await definitionAt(this.#repositories, project, branch);
+    return [...new Set(definition?.checks.flatMap(({ on }) => on.cron))];
   }
 
   async #jobsOf(
@@ -127,6 +110,35 @@ export class CheckDefinitions implements JobSource {
     const main = await this.#repositories.mainBranches.of(project);
     const asked = checks.filter((check) => isAsked(check, trigger, main));
     return withNeeded(asked, checks).map((check) => jobFor(check, suffix));
+  }
+}
+
+/** What a check-in defines; null if it has no definition, or a wrong one. */
+export async function definitionAt(
+  repositories: Pick<ProjectRepositories, "read">,
+  project: Project,
+  checkin: string,
+): Promise<Definition | null> {
+  const text = await textAt(repositories, project, checkin);
+  const read = text === null ? null : await parsed(text);
+  return read === null || "fault" in read ? null : read.definition;
+}
+
+/** The text of the file at a check-in; null if there is none. */
+async function textAt(
+  repositories: Pick<ProjectRepositories, "read">,
+  project: Project,
+  checkin: string,
+): Promise<string | null> {
+  try {
+    const { content } = await repositories.read(
+      project,
+      (repository) => repository.file({ checkin, path: DEFINITION_PATH, maxBytes: MAX_BYTES }),
+    );
+    return new TextDecoder().decode(content);
+  } catch (error) {
+    if (error instanceof NotFound) return null;
+    throw error;
   }
 }
 

@@ -1,6 +1,7 @@
 /** Runs and jobs, as rows hold them. */
 import type { Selectable } from "kysely";
 import type { Tables } from "../../engines/database/mod.ts";
+import type { Contexts, WorkflowJob } from "../workflows/mod.ts";
 
 /** What begins a run. */
 export type Cause = Selectable<Tables["check_runs"]>["cause"];
@@ -29,6 +30,31 @@ export interface JobSpec {
   readonly cache: { readonly key: string; readonly paths: readonly string[] } | null;
   /** Whether another job of its group in the same run does not keep it waiting. */
   readonly sharesGroup?: boolean;
+  /** Of a job of a workflow. */
+  readonly workflow?: WorkflowSpec;
+}
+
+/** What a job of a workflow does, and when it does it. */
+export interface WorkflowSpec extends
+  Pick<
+    WorkflowJob,
+    | "id"
+    | "needs"
+    | "condition"
+    | "mayFail"
+    | "failsFast"
+    | "maxParallel"
+    | "refusal"
+    | "steps"
+    | "payload"
+  > {
+  /** The workflow's path; jobs of one file need each other. */
+  readonly file: string;
+  /** What the workflow calls its run. */
+  readonly title: string;
+  /** What expressions read as `github` and `inputs`. */
+  readonly github: Contexts;
+  readonly inputs: Contexts;
 }
 
 /** What a definition has that muster does not do. */
@@ -37,6 +63,16 @@ export interface RunNotice {
   readonly line: number;
   readonly what: string;
   readonly why: string;
+}
+
+/** A step of a job of a workflow. */
+export interface JobStep {
+  readonly name: string;
+  /** Null while it has not ended. */
+  readonly result: "success" | "failure" | "cancelled" | "skipped" | null;
+  /** The number of its first line in the log, from 1, and how many it has. */
+  readonly line: number;
+  readonly lines: number;
 }
 
 /** All jobs that one cause began on one check-in. Times are Unix milliseconds. */
@@ -91,10 +127,9 @@ export interface Job {
   readonly cancelledAt: number | null;
   readonly summary: string;
   readonly exitCode: number | null;
-  /** What it passes on to those that need it. */
+  /** What it leaves to jobs that need it. */
   readonly outputs: Readonly<Record<string, string>>;
-  /** JSON: the steps of a workflow; null for none. */
-  readonly steps: string | null;
+  readonly steps: readonly JobStep[];
   readonly queuedAt: number | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
@@ -144,7 +179,7 @@ export function jobOf(row: Selectable<Tables["check_jobs"]>): Job {
     summary: row.summary,
     exitCode: row.exit_code,
     outputs: row.outputs === null ? {} : JSON.parse(row.outputs),
-    steps: row.steps,
+    steps: row.steps === null ? [] : JSON.parse(row.steps),
     queuedAt: row.queued_at,
     startedAt: row.started_at,
     endedAt: row.ended_at,

@@ -28,11 +28,14 @@ import {
 import { type Lease, LEASE_MS, leaseGone, type Leases, type Runners } from "../runners/mod.ts";
 import { nextByNeeds, type NextOf } from "./advancing.ts";
 import type { FinishRequest } from "./assignment.ts";
+import { lastLinesOf } from "./excerpts.ts";
+import type { JobLogs } from "./job_logs.ts";
 import type { JobSource, PlannedJob, Trigger } from "./planning.ts";
 import {
   hasEnded,
   type Job,
   type JobState,
+  type JobStep,
   newestAttempts,
   OPEN_STATES,
   type Run,
@@ -54,6 +57,10 @@ const GRACE_MS = 60_000;
 /** Attempts at a change if a report of the same context comes meanwhile. */
 const TRIES = 3;
 
+/** What a message about a check that failed has of its log. */
+const LAST_LINES = 40;
+const LAST_CHARACTERS = 600;
+
 /** Longest description of a report. */
 const MAX_DESCRIPTION = 500;
 
@@ -64,9 +71,11 @@ export interface RunsOptions {
   readonly checks: Pick<Checks, "reporting">;
   readonly leases: Leases;
   readonly runners: Pick<Runners, "get" | "onChanged">;
+  /** Ends the log of each lease. */
+  readonly logs: Pick<JobLogs, "end" | "ended" | "read">;
   readonly sources: readonly JobSource[];
   /** Decides about the jobs of workflows, in place of their needs alone. */
-  readonly nextOfWorkflow?: NextOf;
+  readonly nextOfWorkflow: NextOf;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -79,6 +88,8 @@ interface End {
   /** JSON. */
   readonly outputs?: string | null;
   readonly steps?: string | null;
+  /** Whether its check passes though it was skipped. */
+  readonly passes?: boolean;
 }
 
 /** Who asks for something, for the log of events. */
@@ -116,6 +127,11 @@ export class Runs {
       name: "end lost jobs",
       task: () => this.#endLost(),
     });
+  }
+
+  /** The time by which jobs begin and end, in Unix milliseconds. */
+  get now(): number {
+    return this.#options.scheduler.now();
   }
 
   /** Goes on with all open runs of the projects on this node. */
@@ -323,6 +339,14 @@ export class Runs {
     return await this.#runOf({ runId: run.id });
   }
 
+  /** Keeps how far the steps of a job are. */
+  async progress({ jobId, generation }: Lease, steps: readonly JobStep[]): Promise<void> {
+    const { database } = this.#options;
+    const update = database.tables.updateTable("check_jobs").set({ steps: JSON.stringify(steps) })
+      .where("id", "=", jobId).where("generation", "=", generation).where("state", "=", "running");
+    await database.commit({ statements: [statement(update)] });
+  }
+
   /**
    * Takes the result of a job from its runner, and reports it. May be repeated.
    *
@@ -376,6 +400,16 @@ export class Runs {
     } catch (error) {
       throw error instanceof Unchanged ? leaseGone() : error;
     }
+  }
+
+  /** The last lines of the log of a check, as one; empty if it did not run on a runner. */
+  async lastLines(project: Project, checkin: string, context: string): Promise<string> {
+    const [job] = await this.store.jobsOn(project.id, checkin, context);
+    if (job === undefined || job.generation === 0) return "";
+    const { id: jobId, projectId, generation } = job;
+    const key = { projectId, jobId, generation };
+    const { lines } = await this.#options.logs.read(key, 1 - LAST_LINES, LAST_LINES);
+    return lastLinesOf(lines, LAST_CHARACTERS);
   }
 
   /** @throws NotFound */
@@ -569,7 +603,7 @@ export class Runs {
   async #end(project: Project, job: Job, end: End, by: By, lease?: Lease): Promise<void> {
     const { database, scheduler, checks, leases } = this.#options;
     const run = await this.#runOf(job);
-    const { state, summary, exitCode = null, outputs = null, steps = null } = end;
+    const { state, summary, exitCode = null, outputs = null, steps = null, passes } = end;
     const update = database.tables.updateTable("check_jobs").set({
       state,
       summary,
@@ -580,16 +614,22 @@ export class Runs {
     }).where("id", "=", job.id).where("state", "in", OPEN_STATES)
       .where("generation", "=", job.generation);
     const isRunners = lease !== undefined && by.origin !== SYSTEM;
+    if (lease !== undefined) await this.#options.logs.end(lease);
     await this.#commit(async () => {
       const report = await checks.reporting(project, {
         checkin: job.checkin,
         context: job.context,
-        state: state === "success" || state === "failure" ? state : "error",
+        state: passes === true
+          ? "success"
+          : state === "success" || state === "failure"
+          ? state
+          : "error",
         description: clipped(summary),
         target_url: "",
       }, {
         actor: reporterOf(isRunners ? job.runner : null, job.counts),
         origin: by.origin,
+        unread: state === "cancelled" || state === "skipped" ? state : undefined,
       });
       return {
         statements: [
@@ -600,6 +640,7 @@ export class Runs {
         events: [...report.events, this.eventOf(project, run, { ...job, state }, by.origin)],
       };
     });
+    if (lease !== undefined) this.#options.logs.ended(lease);
   }
 
   /** Lets a job run elsewhere, unless it has lost too many runners. */
@@ -615,7 +656,8 @@ export class Runs {
       await this.#end(project, job, { state: "error", summary }, BY_MUSTER, lease);
       return await this.#advance(project, job.runId);
     }
-    const { database, leases, log, scheduler } = this.#options;
+    const { database, leases, log, scheduler, logs } = this.#options;
+    await logs.end(lease);
     log.info("A job runs again elsewhere", { job: job.id, runner: job.runner?.name, why });
     const update = database.tables.updateTable("check_jobs").set({
       state: "queued",
@@ -631,23 +673,24 @@ export class Runs {
       statements: [statement(update, { mustChange: true }), leases.ending(lease)],
       events: [this.eventOf(project, run, about, SYSTEM)],
     });
+    logs.ended(lease);
   }
 
   /** Begins, skips or ends what follows from the jobs of a run that have ended; then ends the run. */
   async #advance(project: Project, runId: string): Promise<void> {
-    const { nextOfWorkflow = nextByNeeds } = this.#options;
+    const { nextOfWorkflow } = this.#options;
     for (;;) {
       const jobs = newestAttempts(await this.store.jobsOf([runId]));
       const parts = [
         nextByNeeds(jobs.filter(({ kind }) => kind === "commands")),
-        nextOfWorkflow(jobs.filter(({ kind }) => kind === "workflow")),
+        await nextOfWorkflow(jobs.filter(({ kind }) => kind === "workflow")),
       ].map((next) => ({
         ...next,
         cancel: next.cancel.filter(({ job }) => job.cancelReason === null),
       }));
       const run = await this.#runOf({ runId });
-      for (const { job, why } of parts.flatMap(({ skip }) => skip)) {
-        await this.#end(project, job, { state: "skipped", summary: why }, BY_MUSTER);
+      for (const { job, why, passes = false } of parts.flatMap(({ skip }) => skip)) {
+        await this.#end(project, job, { state: "skipped", summary: why, passes }, BY_MUSTER);
       }
       for (const { job, why } of parts.flatMap(({ fail }) => fail)) {
         await this.#end(project, job, { state: "error", summary: why }, BY_MUSTER);

@@ -96,10 +96,9 @@ export const finishJob = serverOperation({
   example: { generation: 1, outcome: "success", exit_code: 0, summary: "214 tests passed" },
   ok: { schema: finishedSchema, description: "How it has ended" },
   refusals: [{ error: Conflict }],
-}, async ({ hosting: { runs, leases, jobLogs } }: WireServices, request, { caller }) => {
+}, async ({ hosting: { runs, leases } }: WireServices, request, { caller }) => {
   const { id: jobId, ...result } = request;
   const lease = leases.of(jobId);
-  if (lease !== null) await jobLogs.end(lease);
   const isOurs = lease?.generation === result.generation &&
     lease.runnerId === caller.principal.id;
   const state = await runs.finish(isOurs ? lease : null, jobId, result, caller);

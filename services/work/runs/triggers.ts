@@ -175,7 +175,7 @@ export class Triggers {
     const tip = await repositories.read(project, (it) => it.branchTip(branch));
     // A push may bring many; its last one is tested.
     if (tip === null || tip !== uuid) return;
-    if (branch === await repositories.mainBranches.of(project)) this.#plan(project);
+    if (branch === await repositories.mainBranches.of(project)) await this.#planNext(project);
     await runs.begin(project, {
       cause: "push",
       causeKey: `push ${tip} ${branch}`,
