@@ -234,6 +234,9 @@ type Work = Omit<
   | "restores"
 >;
 
+/** Most workspaces of an agent that are looked at for one of its sessions. */
+const MOST_ASKED = 1000;
+
 /** Opens projects and the work on them: tickets, claims, workspaces, reviews and releases. */
 async function openWork(options: HostingOptions, started: AsyncDisposableStack): Promise<Work> {
   const { database, accounts, tokens, scheduler, log, config, halts } = options;
@@ -293,6 +296,13 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
     claims,
     scheduler,
     limits: { slots: options.slots, perProject: config.workspaces },
+  });
+  options.agentSessions.askBefore(async ({ agentId, name }) => {
+    const isIts = (holder: { readonly key: string; readonly name: string }) =>
+      holder.key === agentId && holder.name === name;
+    for (const { holder } of claims.all()) if (isIts(holder)) return true;
+    const active = await workspaces.activeOf(agentId, MOST_ASKED);
+    return active.some(({ owner }) => isIts(owner));
   });
   const work = {
     hourlyQuotas,
