@@ -359,9 +359,12 @@ export async function openHosting(
   claims.start();
   await work.landing.start();
   started.defer(() => work.landing.close());
+  const git = new GitDoor({ repositories, reviews: store, scheduler, log });
+  const checkRuns = await openCheckRuns(options, { ...work, git }, started);
   const notifications = await openNotifications(
     {
       ...options,
+      lastLines: (project, checkin, context) => checkRuns.runs.lastLines(project, checkin, context),
       projects,
       repositories,
       claims,
@@ -373,8 +376,6 @@ export async function openHosting(
     started,
   );
   const overlapWatch = await openOverlapWatch(options, work, started);
-  const git = new GitDoor({ repositories, reviews: store, scheduler, log });
-  const checkRuns = await openCheckRuns(options, { ...work, git }, started);
   const wikis = new Wikis({ repositories });
   const sqlQueries = new SqlQueries({ repositories, scheduler, log });
   started.defer(() => sqlQueries.close());
