@@ -18,7 +18,9 @@ const OTHERWISE: ReadonlyMap<string, string> = new Map([
 /** Defaults that lists for models leave out. */
 const TAKEN_FOR_GRANTED: ReadonlySet<string> = new Set(['""', "[]", "0", "false", "null"]);
 
-function defaultsOf(schema: { readonly properties?: object }): ReadonlyMap<string, string> {
+function defaultsOf(
+  schema: { readonly properties?: object | undefined },
+): ReadonlyMap<string, string> {
   return new Map(
     Object.entries<{ readonly default?: unknown }>({ ...schema.properties }).map((
       [name, { default: value = null }],
