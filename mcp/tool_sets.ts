@@ -30,7 +30,7 @@ export const SETS: ReadonlyMap<string, readonly string[]> = new Map([
   ["review", [
     ...["list_reviews", "get_review", "create_review", "comment_review", "approve_review"],
     ...["request_changes", "close_review", "land_review", "get_landing_queue", "get_diff"],
-    ...["wait_checks", "report_ci_status"],
+    ...["wait_checks", "get_check_log", "rerun_check", "report_ci_status"],
   ]],
   ["workspace", [
     ...["list_claims", "claim_ticket", "release_ticket", "list_workspaces", "get_workspace"],

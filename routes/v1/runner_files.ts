@@ -3,7 +3,7 @@ import { bodyLimitsOf } from "../../http/mod.ts";
 import { Invalid } from "../../services/kernel/errors.ts";
 import type { Services } from "../../services/operation/daemon/mod.ts";
 import type { Lease } from "../../services/work/runners/mod.ts";
-import { CACHE_KEY_HEADER, GENERATION_HEADER } from "../../services/work/runs/assignment.ts";
+import { CACHE_KEY_HEADER, GENERATION_HEADER } from "../../services/work/runs/schemas.ts";
 import { ApiRoutes } from "../api_routes.ts";
 import { type AppEnv, confirm } from "../environment.ts";
 import { z } from "../extended_zod.ts";

@@ -145,7 +145,8 @@ export class JobCaches {
 /** Code that has not landed shares nothing; without a review, with nobody but its own check-in. */
 function scopeOf(run: Run | null): string {
   if (run?.isTrusted === true) return PROTECTED;
-  return run?.review == null ? `checkin ${run?.checkin ?? ""}` : `review ${run.review}`;
+  const review = run?.review ?? null;
+  return review === null ? `checkin ${run?.checkin ?? ""}` : `review ${review}`;
 }
 
 function requireKey(key: string): void {

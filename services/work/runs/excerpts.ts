@@ -8,8 +8,10 @@ const READ = 2000;
 const AROUND = 2;
 
 /** Words of lines that tell what went wrong. */
-const TELLING =
-  /\b(?:error|errors|failed|failure|fail|panic|exception|assert\w*|fatal|traceback|not ok|expected|undefined|cannot|denied)\b|✗|✖|FAILED/i;
+const TELLING = [
+  ...["error", "fail", "panic", "exception", "assert", "fatal", "traceback", "not ok"],
+  ...["expected", "undefined", "cannot", "denied", "✗", "✖"],
+];
 
 export interface Excerpt {
   /** The last command that began; null if none did. */
@@ -80,7 +82,8 @@ export function lastLinesOf(lines: readonly NumberedLine[], budget: number): str
 function tellingLines(lines: readonly NumberedLine[]): readonly NumberedLine[] {
   const wanted = new Set<number>();
   for (const [place, { text }] of lines.entries()) {
-    if (!TELLING.test(text.slice(0, 500))) continue;
+    const words = text.slice(0, 500).toLowerCase();
+    if (!TELLING.some((word) => words.includes(word))) continue;
     for (let near = place - AROUND; near <= place + AROUND; near++) wanted.add(near);
   }
   return lines.filter((_, place) => wanted.has(place));

@@ -110,11 +110,12 @@ export class JobLogs {
       this.#known.set(path, known);
       const next = known.lines + 1;
       if (from > next) throw new Conflict(`The next line is ${next}`, { next });
-      const added = lines.slice(next - from);
+      const added = lines.slice(next - from).map((line) => ({
+        ...line,
+        text: line.text.replaceAll("\r", " ").replaceAll("\n", " ").toWellFormed(),
+      }));
       if (added.length === 0) return next;
-      const texts = added.map(({ at, stream, text }) =>
-        `${at} ${LETTERS[stream]} ${text.replace(/[\r\n]+/g, " ").toWellFormed()}\n`
-      );
+      const texts = added.map(({ at, stream, text }) => `${at} ${LETTERS[stream]} ${text}\n`);
       const pieces = texts.map((text) => Buffer.from(text));
       const index = Buffer.alloc(pieces.length * ENTRY);
       let end = known.bytes;

@@ -232,6 +232,13 @@ export const getJobLog = operation({
   return { job: id, generation: key.generation, state, total, lines: [...lines] };
 });
 
+/** What tools that are about a check take. */
+const TAKES = {
+  check: "By default the first that failed",
+  review: "Its newest round, or:",
+  checkin: "A hash or workspace/NAME",
+} as const;
+
 /** What names a check of a review or a check-in. */
 const checkOf = {
   check: trimmedLineSchema(1, 200).optional().describe(
@@ -251,9 +258,8 @@ export const getCheckLog = operation({
   needs: "read",
   mcp: {
     name: "get_check_log",
-    about: "Shows why a check failed that ran on a runner: the end of the failing command and " +
-      "lines that look like errors, within a budget.",
-    takes: { budget: "Characters of the log" },
+    about: "Shows why a check on a runner failed: the end of its log, and lines like errors.",
+    takes: TAKES,
     advice: { notFound: "get_ci_status shows the checks of a check-in" },
   },
   summary: "What matters of the log of a check: the failing part first",
@@ -289,8 +295,8 @@ export const rerunCheck = operation({
   needs: "write",
   mcp: {
     name: "rerun_check",
-    about: "Runs a check again that ran on a runner, on the same check-in: after a failure that " +
-      "the change did not cause. Then wait_checks.",
+    about: "Runs a check on a runner again, if the change did not cause its failure.",
+    takes: { check: TAKES.check, review: "Its newest round" },
     advice: {
       notFound: "get_ci_status shows the checks of a check-in",
       conflict: "wait_checks waits until it has ended",

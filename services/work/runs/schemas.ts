@@ -3,6 +3,8 @@ import { pageFields, pageParameters } from "../projects/schemas.ts";
 import { trimmedLineSchema, wholeNumber } from "../../kernel/validation/schemas.ts";
 import { STREAMS } from "./assignment.ts";
 
+export { CACHE_KEY_HEADER, GENERATION_HEADER } from "./assignment.ts";
+
 export const JOB_STATES = [
   "waiting",
   "queued",
