@@ -84,7 +84,7 @@ async function newsOf(place: InboxPlace, timeout: number): Promise<string | null
   const isOwn = ({ id }: InboxMessage) => typeof own === "string" || own.value.includes(id);
   const news = shown.filter(isOwn);
   if (news.length === 0) return null;
-  return textOf(place.nick, news, shown.length < unread.value.length);
+  return textOf(unread.name, news, shown.length < unread.value.length);
 }
 
 /** Reads all that the client writes, so that its write does not fail. */

@@ -1,5 +1,5 @@
 /** An agent's inbox on a server, as a hook reads it, and its messages as text for a model. */
-import { SESSION_HEADER } from "../services/kernel/session_header.ts";
+import { SESSION_HEADER, SESSION_NAME_HEADER } from "../services/kernel/session_header.ts";
 
 /** A message as the API returns it. */
 export interface InboxMessage {
@@ -30,8 +30,15 @@ export interface Patience {
   readonly signal?: AbortSignal;
 }
 
+/** What a server says. */
+interface Told<Value> {
+  readonly value: Value;
+  /** The name under which the server knows the session, or the agent's. */
+  readonly name: string;
+}
+
 /** An answer; why there is none: `refused` lasts, `away` may end. */
-export type Answer<Value> = { readonly value: Value } | "refused" | "away";
+export type Answer<Value> = Told<Value> | "refused" | "away";
 
 /** Messages that are shown at once. */
 const MAX_MESSAGES = 20;
@@ -69,14 +76,16 @@ export async function claim(
 ): Promise<Answer<readonly string[]>> {
   const ids = messages.map(({ id }) => id).join(",");
   const answer = messagesIn(await ask(place, "/messages", { ids }, patience));
-  return typeof answer === "string" ? answer : { value: answer.value.map(({ id }) => id) };
+  return typeof answer === "string"
+    ? answer
+    : { ...answer, value: answer.value.map(({ id }) => id) };
 }
 
 /** Whether the agent is halted. */
 export async function isHalted(place: InboxPlace, patience: Patience): Promise<Answer<boolean>> {
   const answer = await ask(place, "", {}, patience);
   if (typeof answer === "string") return answer;
-  return { value: valueIn(answer.value, "state") === "halted" };
+  return { ...answer, value: valueIn(answer.value, "state") === "halted" };
 }
 
 async function ask(
@@ -96,7 +105,10 @@ async function ask(
       redirect: "error",
       signal: signal === undefined ? ends : AbortSignal.any([ends, signal]),
     });
-    if (response.ok) return { value: await response.json() };
+    if (response.ok) {
+      const name = response.headers.get(SESSION_NAME_HEADER) ?? nick;
+      return { value: await response.json(), name };
+    }
     await response.body?.cancel();
     return REFUSALS.has(response.status) ? "refused" : "away";
   } catch {
@@ -106,7 +118,8 @@ async function ask(
 
 function messagesIn(answer: Answer<unknown>): Answer<readonly InboxMessage[]> {
   if (typeof answer === "string") return answer;
-  return { value: Array.isArray(answer.value) ? answer.value.filter(isMessage) : [] };
+  const value = Array.isArray(answer.value) ? answer.value.filter(isMessage) : [];
+  return { ...answer, value };
 }
 
 function isMessage(value: unknown): value is InboxMessage {

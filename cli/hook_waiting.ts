@@ -177,7 +177,7 @@ async function nextNews(
   // It may have been claimed: to show it twice is better than never.
   const news = own === "away" ? shown : shown.filter(({ id }) => own.value.includes(id));
   if (news.length === 0) return "none yet";
-  return textOf(place.nick, news, shown.length < unread.value.length);
+  return textOf(unread.name, news, shown.length < unread.value.length);
 }
 
 async function awhile(signal: AbortSignal): Promise<"none yet"> {

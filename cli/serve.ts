@@ -15,7 +15,7 @@ import {
   WITHOUT_SERVER,
 } from "../http/mod.ts";
 import { once } from "../routes/once.ts";
-import { LeaderPlacement, ProjectPlacement } from "../routes/placements.ts";
+import { JobPlacement, LeaderPlacement, ProjectPlacement } from "../routes/placements.ts";
 import { ServedApi } from "../routes/serving.ts";
 import type { AcmeCertificate } from "../services/operation/acme/mod.ts";
 import type { Admins, FirstAdmin } from "../services/people/admins/mod.ts";
@@ -325,7 +325,7 @@ function openDoors(
 function openForwarding(services: Services): Forwarding | undefined {
   const { config, hosting, nodeLinks, nodes } = services;
   if (nodeLinks === null) return undefined;
-  const { projects, repositories: { homes } } = hosting;
+  const { projects, leases, repositories: { homes } } = hosting;
   return new Forwarding({
     ...nodeLinks,
     nodes,
@@ -335,6 +335,7 @@ function openForwarding(services: Services): Forwarding | undefined {
     placements: [
       new LeaderPlacement({ nodes, pages: LEADER_PAGES }),
       new ProjectPlacement({ projects, homes }),
+      new JobPlacement({ leases, homes }),
     ],
   });
 }

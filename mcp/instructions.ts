@@ -39,13 +39,15 @@ export function instructionsFor(principal: Principal): string {
     `${READING_PROJECTS} ${DATA}`;
 }
 
-function forAgent({ name, scopes }: Principal): string {
+function forAgent({ name, scopes, agentSession }: Principal): string {
   const mayWrite = scopes.has("write");
   const start = mayWrite ? "get_my_work" : "list_projects";
   const reading = `${PURPOSE} You are the agent "${name}"; start with ${start}. Call read_inbox ` +
     "with wait_seconds 60 to wait for what others say to you, and get_history to read a channel. " +
     "Tools that are not listed, such as get_history, are called with use_tool. " +
-    `If another session is "${name}" already, you are "${name}-2" or so: get_my_work tells you.`;
+    (agentSession === undefined
+      ? `If another session is "${name}" already, you are "${name}-2" or so: get_my_work tells you.`
+      : `You are a session of "${agentSession.agent}".`);
   if (!mayWrite) return `${reading} Your token lets you read, not speak. ${READING_PROJECTS}`;
   return `${reading} Answer a message to you alone with send_direct, and others in their channel ` +
     "with post, and acknowledge_messages when you are done. Give agents work with send_message: " +

@@ -7,7 +7,7 @@ export const CLIENT_FILES: Readonly<Record<string, string>> = {
   "claude/.claude-plugin/plugin.json":
     '{\n  "name": "muster",\n  "version": "0.1.0",\n  "description": "Tickets to claim, workspaces, reviews and landing, and chat with other agents",\n  "author": {\n    "name": "The muster authors"\n  },\n  "license": "MIT",\n  "keywords": [\n    "tickets",\n    "reviews",\n    "agents"\n  ]\n}\n',
   "claude/.mcp.json":
-    '{\n  "mcpServers": {\n    "muster": {\n      "type": "stdio",\n      "command": "muster",\n      "args": [\n        "mcp"\n      ],\n      "env": {\n        "MUSTER_URL": "${MUSTER_URL}"\n      }\n    }\n  }\n}\n',
+    '{\n  "mcpServers": {\n    "muster": {\n      "type": "stdio",\n      "command": "muster",\n      "args": [\n        "mcp",\n        "--tools",\n        "all"\n      ],\n      "env": {\n        "MUSTER_URL": "${MUSTER_URL}"\n      }\n    }\n  }\n}\n',
   "claude/commands/land.md":
     "---\ndescription: Land an approved review on muster\nargument-hint: NUMBER\n---\n\nLand review $ARGUMENTS on muster: see with get_review that it is approved, and call land_review. The\nserver merges it once the required checks pass on the merge. If it comes back, the reason says why:\nmerge the target branch into your work, or mend what a check found, and push or commit again. Do not\napprove a change of your own.\n",
   "claude/commands/review.md":

@@ -53,6 +53,9 @@ export function createGroups(
       return (await import("./health.ts")).healthRoutes(status);
     }),
     guide: lazyGroup("guide", async () => (await import("./guide.ts")).guideRoutes(config)),
+    checkSchema: lazyGroup("checkSchema", async () => {
+      return (await import("./check_schema.ts")).checkSchemaRoutes();
+    }),
     clientPackages: lazyGroup("clientPackages", async () => {
       return (await import("./client_packages.ts")).clientPackageRoutes();
     }),

@@ -3,6 +3,7 @@ import type { Placement } from "../http/mod.ts";
 import type { Mark, Nodes } from "../services/cluster/nodes/mod.ts";
 import type { NodeRecord } from "../services/kernel/nodes.ts";
 import type { ProjectHomes, Projects } from "../services/work/projects/mod.ts";
+import type { Leases } from "../services/work/runners/mod.ts";
 import { OPERATIONS_OF_LEADER } from "./operation_table.ts";
 import { PathPatterns } from "./path_patterns.ts";
 import type { Endpoint } from "./table.ts";
@@ -80,6 +81,30 @@ export class ProjectPlacement implements Placement {
   #homeOf(slug: string): NodeRecord | null {
     const held = this.#options.projects.find(slug);
     return held === null ? null : this.#options.homes.elsewhere(held.project);
+  }
+}
+
+/** A job of a runner, by the path of a request about it. */
+const OF_JOB = /^\/v1\/runner\/jobs\/([^/]{1,30})\//;
+
+export interface JobPlacementOptions {
+  readonly leases: Pick<Leases, "of">;
+  readonly homes: Pick<ProjectHomes, "elsewhere">;
+}
+
+/** What a runner tells of a job goes to the node with its project, which keeps its log. */
+export class JobPlacement implements Placement {
+  readonly #options: JobPlacementOptions;
+
+  constructor(options: JobPlacementOptions) {
+    this.#options = options;
+  }
+
+  nodeFor(request: Request, mark: Mark | null): NodeRecord | null {
+    if (mark !== null) return null;
+    const [, job] = OF_JOB.exec(getPath(request)) ?? [];
+    const lease = job === undefined ? null : this.#options.leases.of(job);
+    return lease === null ? null : this.#options.homes.elsewhere({ id: lease.projectId });
   }
 }
 

@@ -36,6 +36,7 @@ export const ROUTES = {
   "GET /healthz": ["health", "nothing"],
   "GET /readyz": ["health", "nothing"],
   "GET /llms.txt": ["guide", "nothing"],
+  "GET /schemas/checks.json": ["checkSchema", "nothing"],
   "GET /clients/{archive}": ["clientPackages", "nothing"],
   "GET /.well-known/oauth-authorization-server": ["oauth", "nothing"],
   "GET /.well-known/oauth-protected-resource/mcp": ["oauth", "nothing"],

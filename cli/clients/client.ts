@@ -45,6 +45,8 @@ export interface Client {
   readonly permissions: ClientPermissions | string;
   /** Absent where the client has no models, or takes none from elsewhere. */
   readonly gateway?: ClientGateway;
+  /** Whether its model finds tools by a search, so that a long list costs nothing. */
+  readonly searchesTools?: true;
 }
 
 /** How a client is told to call its models through muster. */

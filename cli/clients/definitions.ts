@@ -57,6 +57,7 @@ const CLAUDE: Client = {
     withdraw: (name) => removeFromLists(permissionRules(name)),
   },
   gateway: claudeGateway((surroundings) => claudeSettings("user", surroundings)),
+  searchesTools: true,
 };
 
 /** Codex: https://developers.openai.com/codex/config-reference and /codex/hooks */

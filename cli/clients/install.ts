@@ -72,7 +72,7 @@ export async function install(clientName: string, options: InstallOptions): Prom
   const edits = [{ path: file, mode: MODES[scope], apply: client.add(options.name, launch) }];
   if (options.allow === true) edits.push(permissionEdit(installation, options));
   if (options.gateway === true) edits.push(gatewayEdit(installation));
-  const hasHooks = wantsHooks(installation, options);
+  const hasHooks = await wantsHooks(installation, options);
   if (hasHooks) edits.push(hookEdit(installation));
   const given = options.tokenStdin === true ? await readPassword() : null;
   const changes = await show(edits);
@@ -155,16 +155,30 @@ async function installationOf(clientName: string, options: InstallOptions): Prom
     ? null
     : { nick, tokenPath: tokenPath(surroundings.home, nick, url) };
   const tools = await toolsOf(url, options);
+  const sets = client.searchesTools === true ? EVERY_TOOL : [];
   const launch = options.http === true
-    ? { kind: "http" as const, url: tools }
-    : stdioLaunch(tools, agent?.tokenPath ?? null);
+    ? { kind: "http" as const, url: listing(tools, sets) }
+    : stdioLaunch(tools, agent?.tokenPath ?? null, sets);
   return { client, clientName, file, scope, surroundings, url, launch, agent };
 }
 
-function stdioLaunch(url: string, path: string | null): Launch {
+/** A client whose model searches tools lists all of them. */
+const EVERY_TOOL = ["all"] as const;
+
+/** The URL at which a server lists sets of tools; without one, what it chooses. */
+function listing(url: string, sets: readonly string[]): string {
+  const listed = new URL(url);
+  if (sets.length > 0 && !listed.searchParams.has("tools")) {
+    listed.searchParams.set("tools", sets.join());
+  }
+  return sets.length > 0 ? listed.href : url;
+}
+
+function stdioLaunch(url: string, path: string | null, sets: readonly string[]): Launch {
   const [command, ...args] = musterWords(path === null);
   const token = path === null ? { kind: "environment" as const } : { kind: "file" as const, path };
-  return { kind: "stdio", command, args: [...args, "mcp"], url, token };
+  const listed = sets.length > 0 ? ["--tools", sets.join()] : [];
+  return { kind: "stdio", command, args: [...args, "mcp", ...listed], url, token };
 }
 
 /**
@@ -243,7 +257,11 @@ function statOf(path: string): Deno.FileInfo | null {
 }
 
 /** Whether to register hooks: as the options say, else as the person answers. */
-function wantsHooks({ client, clientName }: Installation, options: InstallOptions): boolean {
+async function wantsHooks(
+  installation: Installation,
+  options: InstallOptions,
+): Promise<boolean> {
+  const { client, clientName } = installation;
   if (client.hooks === null) {
     if (options.hooks !== true) return false;
     throw new CommandFailed(
@@ -252,11 +270,22 @@ function wantsHooks({ client, clientName }: Installation, options: InstallOption
     );
   }
   if (options.hooks !== undefined) return options.hooks;
+  if (await findsHooks(installation)) return false;
   if (options.yes === true || !Deno.stdin.isTerminal()) {
     printError(`"muster mcp install ${clientName} --hooks" also shows the agent its inbox`);
     return false;
   }
   return ask(`Show new messages to the agent while it works, with hooks of ${client.title}?`);
+}
+
+/** Whether an earlier installation has registered hooks: they stay as they are. */
+async function findsHooks(
+  { client, clientName, scope, surroundings }: Installation,
+): Promise<boolean> {
+  if (client.hooks === null) return false;
+  const path = client.hooks.file(scope, surroundings);
+  const apply = removeHooks(markOf(clientName));
+  return await planChange({ path, mode: MODES[scope], apply }) !== null;
 }
 
 function permissionEdit(

@@ -9,7 +9,7 @@ import { Absence } from "./absence.ts";
 import { NotDelivered, type OutgoingMessage, ServerAway } from "./delivery.ts";
 import { type Memory, RememberedAnswers } from "./remembered_answers.ts";
 import { ToolsWatch } from "./tools_watch.ts";
-import { type ShownForm, UserQuestions } from "./user_questions.ts";
+import { losesForms, type ShownForm, UserQuestions } from "./user_questions.ts";
 
 /** Most messages that are answered at the same time; the next ones wait for their turn. */
 const MAX_ANSWERED = 64;
@@ -230,6 +230,10 @@ class StdioServer {
     opens: boolean,
   ): Promise<boolean> {
     const { ids, signal } = request;
+    if (losesForms(message)) {
+      await this.#refuse(ids, RPC_ERROR.methodNotFound, "Use initialize: its forms can be closed");
+      return true;
+    }
     let text: string;
     let status: number;
     let change: object | null;

@@ -2,12 +2,28 @@
 import { isRecord } from "../json_rpc.ts";
 import { ELICITATION, showsForms } from "../user_forms.ts";
 import { revisionIn } from "../revisions.ts";
+import { followsTasks } from "../tasks.ts";
 
 /** The first revision with `elicitation/create`. */
 const FIRST_REVISION = "2025-06-18";
 
 /** Most questions that the user sees at once; to others, there is no reply. */
 const MAX_OPEN = 8;
+
+/** Where a message of the stateless revision has its client's capabilities. */
+const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
+
+/**
+ * Whether a client looks for the stateless revision, where its forms would belong to tasks: nothing can
+ * take such a form away, and who waits for it does not hear of an answer from elsewhere. With
+ * `initialize`, a form is a request that is cancelled, so such a client gets that.
+ */
+export function losesForms(message: unknown): boolean {
+  if (!isRecord(message) || message.method !== "server/discover") return false;
+  const meta = isRecord(message.params) ? message.params._meta : undefined;
+  const capabilities = isRecord(meta) ? meta[CAPABILITIES] : undefined;
+  return showsForms(capabilities) && followsTasks(capabilities);
+}
 
 /** A form that the server wants the user to fill in. */
 interface Form {

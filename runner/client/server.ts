@@ -131,9 +131,9 @@ export class Server {
     file: ReadableStream<Uint8Array>,
     signal: AbortSignal,
   ): Promise<void> {
-    const name = path.split("/").map(encodeURIComponent).join("/");
     const headers = this.#fileHeaders(lease, {});
-    await this.#put(pathOf(lease, `artifacts/${name}`), { headers, file, signal });
+    const where = pathOf(lease, `artifacts?path=${encodeURIComponent(path)}`);
+    await this.#put(where, { headers, file, signal });
   }
 
   #fileHeaders({ generation }: Lease, more: Record<string, string>): Record<string, string> {

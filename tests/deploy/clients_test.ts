@@ -47,7 +47,7 @@ const CLAUDE = {
       muster: z.strictObject({
         type: z.literal("stdio"),
         command: z.literal("muster"),
-        args: z.tuple([z.literal("mcp")]),
+        args: z.tuple([z.literal("mcp"), z.literal("--tools"), z.literal("all")]),
         env: z.strictObject({ MUSTER_URL: z.literal("${MUSTER_URL}") }),
       }),
     }),

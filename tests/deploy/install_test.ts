@@ -1,4 +1,4 @@
-/** `deploy/muster.service` and `deploy/install.sh`. */
+/** The units of `deploy/` and `deploy/install.sh`. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { peer } from "../support/peers.ts";
@@ -7,8 +7,8 @@ import { withFolder } from "../support/temporary.ts";
 
 const DEPLOY = new URL("../../deploy/", import.meta.url).pathname;
 
-/** The worst exposure that `systemd-analyze security` may report, in tenths. */
-const MAX_EXPOSURE = "12";
+/** Each unit with the worst exposure that `systemd-analyze security` may report, in tenths. */
+const UNITS = [["muster", "12"], ["muster-runner", "32"]] as const;
 
 async function runProgram(program: string, args: string[], env = {}): Promise<Finished> {
   const { code, stdout, stderr } = await new Deno.Command(program, { args, env, stdin: "null" })
@@ -17,25 +17,27 @@ async function runProgram(program: string, args: string[], env = {}): Promise<Fi
   return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
 }
 
-Deno.test("systemd accepts deploy/muster.service and rates it as little exposed", {
-  ...peer("systemd-analyze"),
-}, async () => {
-  await withFolder(async (folder) => {
-    const unit = join(folder, "muster.service");
-    const text = await Deno.readTextFile(join(DEPLOY, "muster.service"));
-    // The program and its manual page need not be installed on this machine.
-    await Deno.writeTextFile(
-      unit,
-      text.replace("/usr/local/bin/muster", "/bin/true").replace(/^Documentation=.*\n/m, ""),
-    );
-    const verified = await runProgram("systemd-analyze", ["verify", unit]);
-    assert.deepEqual(verified, { code: 0, stdout: "", stderr: "" });
-    const rated = await runProgram("systemd-analyze", [
-      ...["security", "--offline=true", "--no-pager", `--threshold=${MAX_EXPOSURE}`, unit],
-    ]);
-    assert.equal(rated.code, 0, rated.stdout + rated.stderr);
+for (const [name, most] of UNITS) {
+  Deno.test(`systemd accepts deploy/${name}.service and rates it as little exposed`, {
+    ...peer("systemd-analyze"),
+  }, async () => {
+    await withFolder(async (folder) => {
+      const unit = join(folder, `${name}.service`);
+      const text = await Deno.readTextFile(join(DEPLOY, `${name}.service`));
+      // The program and its manual page need not be installed on this machine.
+      await Deno.writeTextFile(
+        unit,
+        text.replace("/usr/local/bin/muster", "/bin/true").replace(/^Documentation=.*\n/m, ""),
+      );
+      const verified = await runProgram("systemd-analyze", ["verify", unit]);
+      assert.deepEqual(verified, { code: 0, stdout: "", stderr: "" });
+      const rated = await runProgram("systemd-analyze", [
+        ...["security", "--offline=true", "--no-pager", `--threshold=${most}`, unit],
+      ]);
+      assert.equal(rated.code, 0, rated.stdout + rated.stderr);
+    });
   });
-});
+}
 
 Deno.test("shellcheck has nothing against deploy/install.sh", peer("shellcheck"), async () => {
   const checked = await runProgram("shellcheck", [join(DEPLOY, "install.sh")]);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { loadConfig } from "../../services/operation/config/mod.ts";
 import { configSchema } from "../../services/operation/config/schemas.ts";
+import { parseDefinition } from "../../services/work/definitions/mod.ts";
 import { withFolder } from "../support/temporary.ts";
 import { readPage, readUserPages, ROOT } from "./pages.ts";
 
@@ -32,10 +33,15 @@ function isGroup(key: string): boolean {
 const OTHER_VARIABLES = [
   "MUSTER_AGENT",
   "MUSTER_API_TOKEN",
+  "MUSTER_RUNNER_TOKEN",
   "MUSTER_TOKEN",
   "MUSTER_TOKEN_FILE",
   "MUSTER_URL",
 ];
+
+/** Variables of the jobs of checks, as docs/checks.md lists them. */
+const JOB_VARIABLES = ["ATTEMPT", "BRANCH", "CAUSE", "CHECK", "CHECKIN", "PROJECT", "RUN"]
+  .map((name) => `MUSTER_${name}`);
 
 /** The types of events. */
 async function eventTypes(): Promise<ReadonlySet<string>> {
@@ -55,7 +61,8 @@ Deno.test("every configuration key and variable that the documentation names exi
       }
       const [variable] = /^MUSTER_[A-Z_]+/.exec(span) ?? [];
       const names = KEYS.map((key) => `MUSTER_${key.replaceAll(".", "_").toUpperCase()}`);
-      if (variable !== undefined && ![...OTHER_VARIABLES, "MUSTER_", ...names].includes(variable)) {
+      const known = [...OTHER_VARIABLES, ...JOB_VARIABLES, "MUSTER_", ...names];
+      if (variable !== undefined && !known.includes(variable)) {
         unknown.push(`${path}: ${variable}`);
       }
     }
@@ -86,8 +93,19 @@ Deno.test("every configuration that the documentation shows is valid", async () 
 
 /** Whether a block is for another program, or a file in a repository, which its first line names. */
 function isOfAnother(text: string): boolean {
-  return /^\s*# (?:(?:Ergo|Litestream)'s|\.)/.test(text);
+  return /^\s*# (?:(?:Ergo|Litestream)'s|\.)/.test(text) || isDefinition(text);
 }
+
+function isDefinition(text: string): boolean {
+  return /^checks:$/m.test(text);
+}
+
+Deno.test("every definition of checks that the documentation shows is valid", async () => {
+  const blocks = (await readUserPages()).flatMap(({ blocks }) => blocks)
+    .filter(({ language, text }) => language === "yaml" && isDefinition(text));
+  assert.ok(blocks.length >= 1);
+  for (const { text } of blocks) parseDefinition(text);
+});
 
 Deno.test("every type of event that the documentation names exists", async () => {
   const types = await eventTypes();

@@ -30,11 +30,20 @@ function words(): string[] {
   return [...program === Deno.execPath() ? denoWords(program) : [program ?? ""], ...args];
 }
 
-/** Claude Code's entry for scout. */
-function claudeEntry(program: Program): unknown {
+/**
+ * The entry of a client for scout, as Claude Code has it.
+ *
+ * @param listed the words for the tools that it lists
+ */
+function entryOf(program: Program, listed: readonly string[] = []): unknown {
   const [command, ...args] = words();
   const env = { MUSTER_URL: program.mcp, MUSTER_TOKEN_FILE: tokenFileOf(program, "scout") };
-  return { muster: { type: "stdio", command, args: [...args, "mcp"], env } };
+  return { muster: { type: "stdio", command, args: [...args, "mcp", ...listed], env } };
+}
+
+/** Claude Code's entry: its model searches tools. */
+function claudeEntry(program: Program): unknown {
+  return entryOf(program, ["--tools", "all"]);
 }
 
 async function writesEntryAndHooks(program: Program): Promise<void> {
@@ -77,6 +86,10 @@ async function writesEntryAndHooks(program: Program): Promise<void> {
   const older = { ...read(settings), hooks: { ...others, Stop: [first] } };
   Deno.writeTextFileSync(settings, JSON.stringify(older));
   await atHome(program, ...install);
+  assert.deepEqual(read(settings)["hooks"], hooks);
+  const again = await runAtHome(program, install.filter((word) => word !== "--hooks"));
+  assert.equal(again.code, 0, again.stderr);
+  assert.doesNotMatch(again.stderr, /also shows the agent its inbox/);
   assert.deepEqual(read(settings)["hooks"], hooks);
 
   const token = Deno.readTextFileSync(tokenFileOf(program, "scout")).trim();
@@ -309,7 +322,7 @@ async function changesNothing(program: Program): Promise<void> {
   assert.equal(unasked.code, 2);
   assert.match(unasked.stderr, /^Nothing was written: add --yes/m);
   const printed = await atHome(program, "mcp", "install", "cursor", "--agent", "scout", "--print");
-  assert.deepEqual(JSON.parse(printed), { mcpServers: claudeEntry(program) });
+  assert.deepEqual(JSON.parse(printed), { mcpServers: entryOf(program) });
   assert.throws(() => Deno.statSync(userFile(program, "cursor")), Deno.errors.NotFound);
   assert.throws(() => Deno.statSync(tokenFileOf(program, "scout")), Deno.errors.NotFound);
   assert.deepEqual(await (await call(program, "GET", "/v1/agents")).json(), []);

@@ -173,6 +173,7 @@ interface Message {
   readonly method?: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly result: { readonly structuredContent: Readonly<Record<string, unknown>> };
+  readonly error?: { readonly code: number };
 }
 
 async function withEarlyClient(
@@ -266,6 +267,25 @@ Deno.test("the form, an answer from elsewhere and the end of the wait race", asy
     const open = await next(({ id }) => id === 5);
     assert.equal(open.result.structuredContent.state, "open");
     await next(takesAway(late));
+  });
+});
+
+Deno.test("a client whose forms would belong to tasks gets initialize, where they can be closed", async () => {
+  await withEarlyClient(async ({ send, next }) => {
+    const discover = async (id: number, capabilities: object) => {
+      const _meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
+      };
+      await send({ id, method: "server/discover", params: { _meta } });
+      return await next((message) => message.id === id);
+    };
+    const extensions = { "io.modelcontextprotocol/tasks": {} };
+    const elicitation = { form: {} };
+    assert.equal((await discover(2, { elicitation, extensions })).error?.code, -32601);
+    for (const [index, capabilities] of [{ elicitation }, { extensions }, {}].entries()) {
+      assert.ok((await discover(3 + index, capabilities)).result);
+    }
   });
 });
 

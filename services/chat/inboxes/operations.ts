@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Conflict, NotFound, TimedOut, TooMany, Unavailable } from "../../kernel/errors.ts";
 import { serverOperation, WithHeaders } from "../../people/identity/server_operation.ts";
 import { clientIdSchema, nickSchema, sinceSchema, spokenTextSchema } from "../messages/schemas.ts";
+import { SESSION_NAME_HEADER } from "../../kernel/session_header.ts";
 import { waitSchema, wholeNumber } from "../../kernel/validation/schemas.ts";
 import {
   acknowledgementOf,
@@ -112,6 +113,12 @@ export const readInbox = serverOperation({
   ok: {
     schema: z.array(messageSchema),
     description: "The newest, or the first ones after `since`",
+    headers: z.object({
+      [SESSION_NAME_HEADER]: z.string().optional().meta({
+        description: "The name of the caller's session, if that is not the agent's",
+        example: "scout-2",
+      }),
+    }),
   },
   refusals: [unknown, { error: TooMany }, isAway],
 }, async (services: MessageServices, asked, { caller: { principal }, end, isPeek = false }) => {
@@ -125,8 +132,12 @@ export const readInbox = serverOperation({
     principal,
   );
   const news = ids === undefined ? null : await inboxes.seen(nick, ids.split(","), principal);
-  return found.filter(({ id }) => news?.includes(id) !== false)
+  const shown = found.filter(({ id }) => news?.includes(id) !== false)
     .map((message) => viewOf(message, directMessages.placeOfAnswer(nick, message)));
+  const { agentSession, name } = principal;
+  return agentSession === undefined
+    ? shown
+    : new WithHeaders(shown, { [SESSION_NAME_HEADER]: name });
 });
 
 /** What a reader has seen of what it peeked at. An answer may have had no room for all of it. */

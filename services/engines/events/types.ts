@@ -407,6 +407,8 @@ export interface ProjectEventTypes {
     description: string;
     target_url: string;
     reporter: string;
+    /** Why nobody need read it: its job was cancelled or skipped; absent otherwise. */
+    unread?: "cancelled" | "skipped";
   };
   /** A check on a runner: its job waits, runs or has ended. */
   "project.job": InProject & {

@@ -238,6 +238,9 @@ type Work = Omit<
   | "restores"
 >;
 
+/** Most workspaces of an agent that are looked at for one of its sessions. */
+const MOST_ASKED = 1000;
+
 /** Opens projects and the work on them: tickets, claims, workspaces, reviews and releases. */
 async function openWork(options: HostingOptions, started: AsyncDisposableStack): Promise<Work> {
   const { database, accounts, tokens, scheduler, log, config, halts } = options;
@@ -298,6 +301,13 @@ async function openWork(options: HostingOptions, started: AsyncDisposableStack):
     scheduler,
     limits: { slots: options.slots, perProject: config.workspaces },
   });
+  options.agentSessions.askBefore(async ({ agentId, name }) => {
+    const isIts = (holder: { readonly key: string; readonly name: string }) =>
+      holder.key === agentId && holder.name === name;
+    for (const { holder } of claims.all()) if (isIts(holder)) return true;
+    const active = await workspaces.activeOf(agentId, MOST_ASKED);
+    return active.some(({ owner }) => isIts(owner));
+  });
   const work = {
     hourlyQuotas,
     projects,
@@ -353,9 +363,12 @@ export async function openHosting(
   claims.start();
   await work.landing.start();
   started.defer(() => work.landing.close());
+  const git = new GitDoor({ repositories, reviews: store, scheduler, log });
+  const checkRuns = await openCheckRuns(options, { ...work, git }, started);
   const notifications = await openNotifications(
     {
       ...options,
+      lastLines: (project, checkin, context) => checkRuns.runs.lastLines(project, checkin, context),
       projects,
       repositories,
       claims,
@@ -367,8 +380,6 @@ export async function openHosting(
     started,
   );
   const overlapWatch = await openOverlapWatch(options, work, started);
-  const git = new GitDoor({ repositories, reviews: store, scheduler, log });
-  const checkRuns = await openCheckRuns(options, { ...work, git }, started);
   const wikis = new Wikis({ repositories });
   const sqlQueries = new SqlQueries({ repositories, scheduler, log });
   started.defer(() => sqlQueries.close());

@@ -35,6 +35,7 @@ export async function openNeeds(
   const { people, server } = irc;
   const { database, scheduler, log, identity, leadership, events: { eventLog } } = stores;
   const questions = await openQuestions(stores, irc, hosting, started);
+  identity.agentSessions.askBefore(({ agentId, name }) => questions.isOpenOf(agentId, name));
   await startLeading(stores, {
     start: () => questions.start(),
     stop: () => questions.stop(),

@@ -16,6 +16,8 @@ export interface ConcernsOptions {
   readonly numbers: Pick<TicketNumbers, "with">;
   readonly workspaces: Pick<Workspaces, "overlaps" | "find">;
   readonly reviews: ReviewStore;
+  /** The last lines of the log of a check that ran on a runner; empty for any other. */
+  readonly lastLines: (project: Project, checkin: string, context: string) => Promise<string>;
 }
 
 /** A concern of an account that exists and may read the project. */
@@ -26,6 +28,9 @@ export type AddressedConcern = Omit<Concern, "to"> & {
 };
 
 type EventOf<Type> = Extract<ProjectEvent, { readonly type: Type }>;
+
+/** Most characters of the lines of a log. */
+const MAX_LINES = 600;
 
 /** Outcomes of a claim after which the holder is notified if somebody else claims the ticket. */
 const MINDED: ReadonlySet<string | null> = new Set(["lapsed", "broken", "submitted"]);
@@ -148,15 +153,20 @@ export class Concerns {
 
   async #ofStatus(project: Project, { data }: EventOf<"project.status">) {
     const { checkin, context, state, previous_state, description, reporter } = data;
-    if (state === "pending" || state === previous_state) return [];
+    if (state === "pending" || state === previous_state || data.unread !== undefined) return [];
     const workspaces = await this.#options.workspaces.overlaps.atTip(project, checkin);
+    const isFailure = state !== "success";
+    const lines = isFailure && workspaces.length > 0
+      ? await this.#options.lastLines(project, checkin, context)
+      : "";
+    const more = lines === "" ? "" : `. The last lines: ${oneLine(lines, MAX_LINES)}`;
     return workspaces.map(({ name, owner }): Concern => ({
       to: { key: owner.key, name: owner.name },
       kind: "check",
-      isFailure: state !== "success",
+      isFailure,
       from: reporter,
       text: `${oneLine(context, 100)}: ${state} on ${short(checkin)}, the tip of your workspace ` +
-        `${name}${excerpt(description)}`,
+        `${name}${excerpt(description)}${more}`,
       about: { checkin, workspace: name },
     }));
   }

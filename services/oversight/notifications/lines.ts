@@ -218,8 +218,8 @@ const CHECK_ENDS: Readonly<Record<string, string>> = {
 };
 
 function statusLine({ data }: EventOf<"project.status">): Line | null {
-  const { checkin, context, state, previous_state, description } = data;
-  if (state === "pending" || state === previous_state) return null;
+  const { checkin, context, state, previous_state, description, unread } = data;
+  if (state === "pending" || state === previous_state || unread !== undefined) return null;
   const end = CHECK_ENDS[state] ?? state;
   const text = `The check ${oneLine(context, 100)} ${end} on ${short(checkin)}`;
   return {

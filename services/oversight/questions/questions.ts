@@ -268,6 +268,11 @@ export class Questions {
     return new Set([...this.#book.all()].flatMap(({ asker }) => asker.id ?? []));
   }
 
+  /** Whether an agent has asked a question under a name that nobody has answered. */
+  isOpenOf(agentId: string, name: string): boolean {
+    return [...this.#book.all()].some(({ asker }) => asker.id === agentId && asker.name === name);
+  }
+
   /** The open questions that a reader may know of, oldest first. */
   open(reader: Principal): readonly Question[] {
     const { projects } = this.#options;

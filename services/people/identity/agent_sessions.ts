@@ -23,6 +23,9 @@ export const MOST_SESSIONS = 64;
 /** How long the name of a session that has ended is not given to another one, in milliseconds. */
 const NAME_RESTS = 24 * 60 * 60_000;
 
+/** How long a session without a call counts as busy: a call may wait for a minute, in milliseconds. */
+const BUSY = 90_000;
+
 /** Attempts at a name while other sessions come and go. */
 const MAX_TRIES = 10;
 
@@ -45,9 +48,9 @@ interface Held extends AgentSession {
   readonly expiresAt: number;
 }
 
-/** A name for a new session: one that had an earlier session, or a new one. */
+/** A name for a new session: one whose session has ended or is idle, or a new one. */
 type Place =
-  | { readonly kind: "held"; readonly held: Held }
+  | { readonly kind: "held" | "idle"; readonly held: Held }
   | { readonly kind: "own"; readonly id: string; readonly name: string }
   | { readonly kind: "new"; readonly name: string };
 
@@ -57,6 +60,9 @@ export interface AgentSessionsOptions {
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
+
+/** Whether a session has something that it would lose with its name, such as a claim. */
+export type HoldsSomething = (session: AgentSession) => boolean | Promise<boolean>;
 
 /** Called when a session has begun or ended. */
 export type AgentSessionListener = (session: AgentSession, isLive: boolean) => void;
@@ -77,6 +83,9 @@ export class AgentSessions implements Directory {
   /** Until when each session lasts without another call, by its key. */
   readonly #lasting = new Map<string, number>();
   readonly #calls: DeferredTimes;
+  /** When each session was last heard of on this node, by id. */
+  readonly #heard = new Map<string, number>();
+  readonly #holdings: HoldsSomething[] = [];
   readonly #listeners = new Set<AgentSessionListener>();
   /** The live sessions of which listeners know, by id. */
   readonly #known = new Map<string, Held>();
@@ -181,6 +190,18 @@ export class AgentSessions implements Directory {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Asks from now on, before a session that is idle loses its name to another one. */
+  askBefore(holds: HoldsSomething): void {
+    this.#holdings.push(holds);
+  }
+
+  /** Notes that a session is there: it called, or has an open stream. */
+  heard({ agentSession }: Principal): void {
+    if (agentSession !== undefined) {
+      this.#heard.set(agentSession.id, this.#options.scheduler.now());
+    }
+  }
+
   /**
    * The caller in its session, which its call prolongs. Only agents have sessions: anybody else stays
    * who it is.
@@ -251,7 +272,9 @@ export class AgentSessions implements Directory {
       const held = this.#byKey.get(key.hash);
       if (held !== undefined && this.#isLive(held)) return held;
       // A session that was silent for too long comes back, unless another has its name now.
-      const place: Place = held === undefined ? this.#placeFor(agentId) : { kind: "held", held };
+      const place: Place = held === undefined
+        ? this.#placeFor(agentId) ?? await this.#idlePlace(agentId)
+        : { kind: "held", held };
       try {
         return await this.#take(caller, agentId, place, key);
       } catch (error) {
@@ -263,8 +286,8 @@ export class AgentSessions implements Directory {
     throw new Conflict("The sessions of this agent keep changing: try again");
   }
 
-  /** @throws TooMany if every name has a live session */
-  #placeFor(agentId: string): Place {
+  /** Null if every name has a live session. */
+  #placeFor(agentId: string): Place | null {
     const { accounts, scheduler } = this.#options;
     const agent = accounts.get(agentId);
     if (agent === null) throw new NotFound("The agent is gone");
@@ -280,8 +303,30 @@ export class AgentSessions implements Directory {
     const name = this.#newName(agentId, agent.name);
     if (name !== null) return { kind: "new", name };
     const [longest] = others.toSorted((one, other) => this.#endOf(one) - this.#endOf(other));
-    if (longest !== undefined) return { kind: "held", held: longest };
-    throw new TooMany(`"${agent.name}" has ${MOST_SESSIONS} sessions: end one of them first`);
+    return longest === undefined ? null : { kind: "held", held: longest };
+  }
+
+  /**
+   * The name of the session that was silent for longest and has nothing: clients that begin a session
+   * for each call end none.
+   *
+   * @throws TooMany if there is none
+   */
+  async #idlePlace(agentId: string): Promise<Place> {
+    const now = this.#options.scheduler.now();
+    const heardAt = (held: Held) => this.#heard.get(held.id) ?? held.beganAt;
+    const idle = (this.of(agentId) as readonly Held[])
+      .filter((held) => held.id !== agentId && now - heardAt(held) >= BUSY)
+      .sort((one, other) => heardAt(one) - heardAt(other));
+    for (const held of idle) {
+      const answers = await Promise.all(this.#holdings.map((holds) => holds(held)));
+      if (!answers.includes(true)) return { kind: "idle", held };
+    }
+    const name = this.#options.accounts.get(agentId)?.name ?? "The agent";
+    throw new TooMany(
+      `"${name}" has ${MOST_SESSIONS} sessions: end one of them first`,
+      BUSY / 1000,
+    );
   }
 
   /** The first name with a number that nobody has; null if there is none. */
@@ -305,7 +350,7 @@ export class AgentSessions implements Directory {
     const { database, accounts, scheduler } = this.#options;
     const { tables } = database;
     const now = scheduler.now();
-    const { id, name } = place.kind === "held"
+    const { id, name } = "held" in place
       ? place.held
       : place.kind === "own"
       ? place
@@ -320,13 +365,19 @@ export class AgentSessions implements Directory {
       closedAt: null,
     };
     const columns = { key_hash: hash, began_at: now, expires_at: now + silence, closed_at: null };
-    const query = place.kind === "held"
+    const query = "held" in place
       ? tables.updateTable("agent_sessions").set(columns).where("account_id", "=", id)
         .where("key_hash", "=", place.held.keyHash)
-        .where((is) => is.or([is("closed_at", "is not", null), is("expires_at", "<=", now)]))
+        .where((is) => {
+          const over = [is("closed_at", "is not", null), is("expires_at", "<=", now)];
+          // Nobody has heard of it since, here or on another node.
+          const idle = place.kind === "idle" ? [is("expires_at", "=", place.held.expiresAt)] : [];
+          return is.or([...over, ...idle]);
+        })
       : tables.insertInto("agent_sessions")
         .values({ account_id: id, agent_id: agentId, ...columns });
     const committed = () => {
+      this.#heard.set(id, now);
       this.#hold(begun);
       this.announce();
     };
@@ -389,6 +440,7 @@ export class AgentSessions implements Directory {
       this.#byKey.delete(held.keyHash);
       this.#lasting.delete(held.keyHash);
       this.#calls.delete(held.keyHash);
+      this.#heard.delete(held.id);
     }
     if (this.#byAgent.delete(agentId)) this.announce();
   }

@@ -23,7 +23,7 @@ interface IdentityOptions {
   readonly logins: Logins;
   readonly refusals: Refusals;
   readonly revocations: Revocations;
-  readonly agentSessions: Pick<AgentSessions, "enter">;
+  readonly agentSessions: Pick<AgentSessions, "enter" | "heard">;
 }
 
 /** Tokens that another service makes and ends. */
@@ -185,6 +185,7 @@ export class Identity {
 
   /** Tells listeners that a principal is present: it called, or has an open stream. */
   notePresence(principal: Principal): void {
+    this.#agentSessions.heard(principal);
     for (const listener of this.#listeners) listener(principal);
   }
 

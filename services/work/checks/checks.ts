@@ -111,7 +111,11 @@ export class Checks {
   async reporting(
     project: Project,
     report: Report,
-    by: { readonly actor: Actor; readonly origin: Origin },
+    by: {
+      readonly actor: Actor;
+      readonly origin: Origin;
+      readonly unread?: "cancelled" | "skipped" | undefined;
+    },
   ): Promise<Required<Change>> {
     const known = await this.find(project, report.checkin, report.context);
     return this.#reporting(project, report, known, by);
@@ -121,7 +125,7 @@ export class Checks {
     project: Project,
     report: Report,
     known: Check | null,
-    { actor, origin }: { readonly actor: Actor; readonly origin: Origin },
+    { actor, origin, unread }: Parameters<Checks["reporting"]>[2],
   ): Required<Change> {
     const { checkin, context, state, description, target_url } = report;
     const now = this.#clock();
@@ -135,6 +139,7 @@ export class Checks {
       description,
       target_url,
       reporter: actor.name,
+      ...unread === undefined ? {} : { unread },
     };
     return {
       statements: [

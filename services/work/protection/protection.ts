@@ -49,6 +49,8 @@ export interface Judged {
   readonly subjects?: readonly Subject[];
   /** The review of the change; absent or null for none. */
   readonly review?: ReviewStanding | null;
+  /** Whether it changes what the branch defines as its checks: that needs a person's approval. */
+  readonly changesChecks?: boolean;
 }
 
 export type Judgement =
@@ -275,7 +277,13 @@ export class Protection implements Directory {
       const objection = objectionTo(checks);
       if (objection !== null) return objection;
     }
-    return approvalObjection(rule, review, action === "merge" ? tip : null);
+    const { changesChecks = false } = judged;
+    const people = Math.max(rule.approvals.people, changesChecks ? 1 : 0);
+    const approvals = { ...rule.approvals, people };
+    const shown = action === "merge" ? tip : null;
+    const objection = approvalObjection({ approvals }, review, shown);
+    const isItsOwn = people === rule.approvals.people;
+    return objection === null || isItsOwn ? objection : `${objection}: it changes the checks`;
   }
 }
 
@@ -291,7 +299,7 @@ function keptContexts(text: string): readonly RequiredContext[] {
 
 /** @param tip the check-in that the review must show; null for any */
 function approvalObjection(
-  { approvals: { any, people } }: BranchRule,
+  { approvals: { any, people } }: Pick<BranchRule, "approvals">,
   review: ReviewStanding | null,
   tip: string | null,
 ): string | null {

@@ -90,7 +90,7 @@ export class LandingConditions {
   async #lostRight(
     project: Project,
     { queuedBy, askedBy, targetBranch: branch }: Landing,
-    { standing }: JudgedReview,
+    { standing, changesChecks }: JudgedReview,
   ): Promise<string | null> {
     const { projects, accounts, tokens, protection } = this.#options;
     const held = projects.get(project.id);
@@ -114,7 +114,7 @@ export class LandingConditions {
     }
     const { tip } = standing;
     const question = { project, branch, isAdmin, tip, review: standing };
-    const judgement = await protection.judge({ ...question, action: "queue" });
+    const judgement = await protection.judge({ ...question, changesChecks, action: "queue" });
     return judgement.isAllowed ? null : judgement.reason;
   }
 

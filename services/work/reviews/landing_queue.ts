@@ -158,13 +158,16 @@ export class LandingQueue {
       const waiting = await this.store.openOf(review.id);
       if (waiting !== null) return waiting;
       if (review.workspace === null) throw new Conflict("Only a review of a workspace can land");
-      const { isApproved, standing } = await this.#conditions.judge(project, review.id);
+      const { isApproved, standing, changesChecks } = await this.#conditions.judge(
+        project,
+        review.id,
+      );
       if (review.status === "merged") throw new Conflict("Review is already merged");
       if (!isApproved) throw new Conflict("Review must be approved before landing");
       const { targetBranch: branch } = review;
       await this.#conditions.fence(project, review, { actor, generation });
       const question = { project, branch, isAdmin, tip: standing.tip, review: standing };
-      await protection.require({ ...question, action: "queue" });
+      await protection.require({ ...question, changesChecks, action: "queue" });
       await this.#conditions.requireNews(project, {
         reviewId: review.id,
         tip: standing.tip,

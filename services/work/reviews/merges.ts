@@ -5,6 +5,7 @@ import type { Project, ProjectRepositories, RegisteredKind } from "../projects/m
 import type { Protection, RequiredCheck, ReviewStanding } from "../protection/mod.ts";
 import type { Claims } from "../tickets/mod.ts";
 import type { GatedMerge, WorkspaceChange, Workspaces } from "../workspaces/mod.ts";
+import { definesChecks } from "../projects/mod.ts";
 import { LandingStore } from "./landing_store.ts";
 import {
   approvalsOf,
@@ -16,12 +17,16 @@ import {
   statusOf,
 } from "./records.ts";
 import type { Reviews } from "./reviews.ts";
+import { MAX_FILES } from "./rounds.ts";
 
 export interface ReviewMergesOptions {
   readonly database: Database;
   readonly repositories: ProjectRepositories;
   readonly reviews: Reviews;
-  readonly workspaces: Pick<Workspaces, "addGate" | "get" | "onChanged" | "mergeExactly">;
+  readonly workspaces: Pick<
+    Workspaces,
+    "addGate" | "get" | "onChanged" | "mergeExactly" | "line" | "files"
+  >;
   readonly protection: Pick<Protection, "require" | "requiredChecks" | "ruleOf">;
   readonly claims: Pick<Claims, "merged">;
   /** Unix milliseconds. */
@@ -38,6 +43,8 @@ export interface JudgedReview {
   readonly review: Review;
   readonly isApproved: boolean;
   readonly standing: ReviewStanding;
+  /** Whether it changes what its target branch defines as checks. */
+  readonly changesChecks: boolean;
   /** The approvals that it has, of those that it needs: "0 of 1 approval". */
   readonly progress: string;
 }
@@ -159,7 +166,9 @@ export class ReviewMerges {
     const approvals = verdicts.filter(({ verdict }) => verdict === "approved")
       .map(({ reviewer }) => reviewer);
     const progress = describeApprovals(approvalsOf(verdicts, rule));
-    return { review, isApproved, standing: { tip: round?.tip ?? "", approvals }, progress };
+    const standing = { tip: round?.tip ?? "", approvals };
+    const changesChecks = mayChangeChecks(review.filesChanged);
+    return { review, isApproved, standing, changesChecks, progress };
   }
 
   /** The checks that an open review's merge requires, as they stand for its newest check-in. */
@@ -217,9 +226,26 @@ export class ReviewMerges {
     }
     const standing = judged?.standing ?? null;
     const subjects = [workspace.owner, ...isLinked ? [review.author] : []];
+    const changesChecks = judged?.changesChecks ??
+      await this.#changesChecks(project, workspace, target);
     const question = { project, branch: target, isAdmin, tip, subjects, review: standing };
-    await protection.require({ ...question, action: "merge" });
+    await protection.require({ ...question, changesChecks, action: "merge" });
     return isLinked && review.ticket !== null ? [review.ticket] : [];
+  }
+
+  /** Whether the merge of a workspace without a review changes the checks of a protected branch. */
+  async #changesChecks(
+    project: Project,
+    workspace: GatedMerge["workspace"],
+    target: string,
+  ): Promise<boolean> {
+    const { protection, workspaces } = this.#options;
+    if (protection.ruleOf(project, target).patterns.length === 0) return false;
+    const { files } = await workspaces.files(
+      project,
+      await workspaces.line(project, workspace, target),
+    );
+    return mayChangeChecks(files.map(({ name }) => name));
   }
 
   /** Requires approval for a merge through the workspace's own endpoint. */
@@ -272,6 +298,11 @@ export class ReviewMerges {
       events: [statements.event(project, review, event), ...claim.events ?? []],
     };
   }
+}
+
+/** Whether files have what defines checks among them. Of too many, not all are known. */
+function mayChangeChecks(files: readonly string[]): boolean {
+  return files.length >= MAX_FILES || files.some(definesChecks);
 }
 
 /** The comment of a review's merge. */

@@ -16,7 +16,7 @@ import type { ReviewStatements } from "./statements.ts";
 import type { ReviewStore } from "./store.ts";
 
 /** Most files that a review names. */
-const MAX_FILES = 5000;
+export const MAX_FILES = 5000;
 
 /** Largest diff in one response, in bytes. */
 const MAX_DIFF_BYTES = 1024 * 1024;

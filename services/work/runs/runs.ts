@@ -28,6 +28,7 @@ import {
 import { type Lease, LEASE_MS, leaseGone, type Leases, type Runners } from "../runners/mod.ts";
 import { nextByNeeds, type NextOf } from "./advancing.ts";
 import type { FinishRequest } from "./assignment.ts";
+import { lastLinesOf } from "./excerpts.ts";
 import type { JobLogs } from "./job_logs.ts";
 import type { JobSource, PlannedJob, Trigger } from "./planning.ts";
 import {
@@ -56,6 +57,10 @@ const GRACE_MS = 60_000;
 /** Attempts at a change if a report of the same context comes meanwhile. */
 const TRIES = 3;
 
+/** What a message about a check that failed has of its log. */
+const LAST_LINES = 40;
+const LAST_CHARACTERS = 600;
+
 /** Longest description of a report. */
 const MAX_DESCRIPTION = 500;
 
@@ -67,7 +72,7 @@ export interface RunsOptions {
   readonly leases: Leases;
   readonly runners: Pick<Runners, "get" | "onChanged">;
   /** Ends the log of each lease. */
-  readonly logs: Pick<JobLogs, "end" | "ended">;
+  readonly logs: Pick<JobLogs, "end" | "ended" | "read">;
   readonly sources: readonly JobSource[];
   /** Decides about the jobs of workflows, in place of their needs alone. */
   readonly nextOfWorkflow: NextOf;
@@ -397,6 +402,16 @@ export class Runs {
     }
   }
 
+  /** The last lines of the log of a check, as one; empty if it did not run on a runner. */
+  async lastLines(project: Project, checkin: string, context: string): Promise<string> {
+    const [job] = await this.store.jobsOn(project.id, checkin, context);
+    if (job === undefined || job.generation === 0) return "";
+    const { id: jobId, projectId, generation } = job;
+    const key = { projectId, jobId, generation };
+    const { lines } = await this.#options.logs.read(key, 1 - LAST_LINES, LAST_LINES);
+    return lastLinesOf(lines, LAST_CHARACTERS);
+  }
+
   /** @throws NotFound */
   async requireRun(project: Pick<Project, "id">, number: number): Promise<Run> {
     const run = await this.store.numbered(project.id, number);
@@ -614,6 +629,7 @@ export class Runs {
       }, {
         actor: reporterOf(isRunners ? job.runner : null, job.counts),
         origin: by.origin,
+        unread: state === "cancelled" || state === "skipped" ? state : undefined,
       });
       return {
         statements: [

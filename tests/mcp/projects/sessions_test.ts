@@ -92,6 +92,27 @@ Deno.test("each terminal has a name, and a second claim names the one that holds
   });
 });
 
+Deno.test("a terminal hears its own name where the server speaks to it", async () => {
+  await withTools(async (test) => {
+    await twoTerminals(test);
+    const headers = { "muster-session": "terminal-2" };
+    const opening = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: {} };
+    const { instructions } = await test.rpc("initialize", opening, undefined, undefined, {
+      headers,
+    }) as { instructions: string };
+    assert.match(instructions, /You are the agent "caller-2".* a session of "caller"\./);
+    assert.doesNotMatch(instructions, /caller-2-2/);
+    const inbox = (more: Record<string, string>) =>
+      test.api.send({
+        who: "guest",
+        request: "GET /v1/agents/caller/messages",
+        headers: { authorization: test.caller, ...more },
+      });
+    assert.equal((await inbox(headers)).headers.get("muster-session-name"), "caller-2");
+    assert.equal((await inbox({})).headers.get("muster-session-name"), null);
+  });
+});
+
 Deno.test("of two terminals that claim at once, one wins", async () => {
   await withTools(async (test) => {
     const { data: { uuid } } = await test.use("create_ticket", { title: "One", body: "" });

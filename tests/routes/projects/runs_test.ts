@@ -538,3 +538,51 @@ Deno.test("a check runs at the times of cron", async () => {
     assert.deepEqual([job?.name, job?.cause], ["nightly", "cron"]);
   });
 });
+
+Deno.test("a change of the checks of a protected branch needs a person's approval", async () => {
+  await withProject(async (test) => {
+    const { answer, send, caller, other } = test;
+    await defineChecks(test, "  tests:\n    run: make test\n");
+    await answer("PUT /api/protection", { body: [{ pattern: "trunk" }] });
+    const merge = (name: string) =>
+      send(`POST /api/workspaces/${name}/merge`, { as: caller, body: {} });
+    const yaml = { ".muster/checks.yaml": "checks: {}\n" };
+    const { id } = await aReview(test, "one", yaml);
+    await answer(`POST /api/reviews/${id}/approve`, { as: other });
+    const refused = await merge("one");
+    assert.equal(refused.status, 403);
+    assert.match((await refused.json()).error, /0 of 1 required approvals by people: it changes/);
+    await answer(`POST /api/reviews/${id}/approve`);
+    assert.equal((await merge("one")).status, 200);
+    // Nor can it be merged without a review, where other work can.
+    for (
+      const [name, files, status] of [
+        ["two", { ".forgejo/workflows/ci.yml": "on: push\n" }, 403],
+        ["three", { "c.txt": "c\n" }, 200],
+      ] as const
+    ) {
+      await answer("POST /api/workspaces/create", { as: caller, body: { name } });
+      await commitTo(test, name, files);
+      assert.deepEqual([name, (await merge(name)).status], [name, status]);
+    }
+  });
+});
+
+Deno.test("the author of a check that failed is told with the last lines of its log", async () => {
+  await withProject(async (test) => {
+    await defineChecks(test, "  tests:\n    run: make test\n");
+    const runner = await aRunner(test);
+    await aReview(test);
+    await runner.run("failure", "expected 4, got 5");
+    await test.api.services.hosting.notifier.idle();
+    const inbox = await test.api.answer("GET /v1/agents/caller/messages") as {
+      kind: string;
+      text: string;
+    }[];
+    const [entry] = inbox.filter(({ kind }) => kind === "check");
+    assert.match(
+      entry?.text ?? "",
+      /^tests: failure on .*: Failed with exit code 1\. The last lines: expected 4, got 5$/,
+    );
+  });
+});

@@ -123,6 +123,33 @@ Deno.test("an agent has so many names, and the one that ended first makes room",
   });
 });
 
+Deno.test("of sessions that nobody ends, the one that is idle for longest and has nothing makes room", async () => {
+  await withServices(async (services) => {
+    const { questions, agentSessions } = services;
+    await anAgent(services, "scout");
+    for (let index = 0; index < MOST_SESSIONS; index++) {
+      await enter(services, `${index}`);
+      services.clock.advance(10);
+    }
+    const inSession = async (id: string): Promise<Caller> => {
+      const key = { id: `session-${id}`, silence: 5 * MINUTE };
+      const principal = await services.identity.enterSession(caller(services), key);
+      return { ...caller(services), principal };
+    };
+    agentSessions.askBefore(({ name }) => Promise.resolve(name === "scout-2"));
+    await questions.ask({ text: "Go on?" }, await inSession("2"));
+    services.clock.advance(MINUTE);
+    await assert.rejects(enter(services, "early"), TooMany);
+    services.clock.advance(MINUTE);
+    services.identity.notePresence((await inSession("3")).principal);
+    assert.equal(await enter(services, "more"), "scout-5");
+    assert.equal(await enter(services, "again"), "scout-6");
+    // Who comes back gets another name.
+    assert.equal(await enter(services, "4"), "scout-7");
+    assert.equal(await enter(services, "1"), "scout-2");
+  });
+});
+
 Deno.test("an agent whose name is as long as names may be has sessions too", async () => {
   await withServices(async (services) => {
     const nick = "x".repeat(64);
