@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { RepositoryPool } from "../../services/engines/fossil/front/mod.ts";
 import type { PooledRepository } from "../../services/engines/fossil/mod.ts";
 import { order, type Server } from "./api.ts";
+import { type CheckPlaces, DEFINITION, fillChecks } from "./filled_checks.ts";
 import { numberAt, textAt } from "./json.ts";
 import type { Program } from "./program.ts";
 
@@ -28,6 +29,7 @@ export interface ProjectPlaces {
   };
   /** A webhook of the project. */
   readonly webhook: string;
+  readonly checks: CheckPlaces;
 }
 
 /** A repository with branches, all kinds of files and of artifacts. */
@@ -70,6 +72,7 @@ const PIXEL = Uint8Array.from(
 );
 
 const FILES: Readonly<Record<string, string | Uint8Array>> = {
+  ".muster/checks.yaml": DEFINITION,
   "README.md": README,
   "docs/guide.md": "# Guide\n\n## Start\n\nStart here.\n",
   "docs/logo.svg": LOGO,
@@ -202,6 +205,7 @@ export async function fillProject(program: Program, members: Members): Promise<P
   const tip = textAt(timeline, "checkins.0.uuid");
   const parent = textAt(timeline, "checkins.1.uuid");
   await fillReleases(program, tip);
+  const checks = await fillChecks(program);
   const webhook = await addWebhook(program, "/v1/projects/demo/webhooks");
   await order(program, "PUT /v1/projects/demo/mirror", {
     git: { url: "http://127.0.0.1:9/demo.git" },
@@ -215,6 +219,7 @@ export async function fillProject(program: Program, members: Members): Promise<P
     thread,
     reviews,
     webhook,
+    checks,
   };
 }
 

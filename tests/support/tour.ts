@@ -93,6 +93,7 @@ function serverPaths({ webhook }: FilledServer): readonly string[] {
     "/settings/clients",
     "/settings/webhooks",
     `/settings/webhooks/${webhook}`,
+    "/settings/runners",
     "/settings/nodes",
     "/settings/configuration",
     "/settings/doctor",
@@ -134,13 +135,13 @@ function codePaths({ tip, parent }: ProjectPlaces): readonly string[] {
 }
 
 const SETTINGS = [
-  ...["general", "members", "protection", "tickets", "webhooks", "mirror", "tokens"],
+  ...["general", "members", "protection", "tickets", "checks", "webhooks", "mirror", "tokens"],
   "repository",
 ];
 
 /** The work on `demo`, and the same pages of a project without any. */
 function workPaths(project: ProjectPlaces): readonly string[] {
-  const { ticket, technote, thread, reviews, webhook } = project;
+  const { ticket, technote, thread, reviews, webhook, checks } = project;
   return [
     `${DEMO}/settings`,
     ...SETTINGS.slice(1).map((part) => `${DEMO}/settings/${part}`),
@@ -158,6 +159,11 @@ function workPaths(project: ProjectPlaces): readonly string[] {
     `${DEMO}/reviews/${reviews.landing}?view=changes&layout=split`,
     `${DEMO}/reviews/${reviews.pending}`,
     `${DEMO}/landing`,
+    `${DEMO}/runs`,
+    `${DEMO}/runs/1`,
+    `${DEMO}/jobs/${checks.failed}`,
+    `${DEMO}/jobs/${checks.failed}?q=ok`,
+    `${DEMO}/jobs/${checks.running}`,
     `${DEMO}/edit/trunk`,
     `${DEMO}/edit/trunk/docs/guide.md`,
     `${DEMO}/technotes`,
@@ -174,7 +180,7 @@ function workPaths(project: ProjectPlaces): readonly string[] {
     `${DEMO}/wiki/Home?view=edit`,
     `${DEMO}/wiki/Home?view=history`,
     `${DEMO}/wiki/Home?view=diff`,
-    ...["tickets", "settings/webhooks", "settings/mirror"].map((page) => `${EMPTY}/${page}`),
+    ...["tickets", "runs", "settings/webhooks", "settings/mirror"].map((page) => `${EMPTY}/${page}`),
   ];
 }
 

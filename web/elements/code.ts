@@ -17,7 +17,7 @@ function chosen(): readonly [number, number] | null {
 }
 
 function markChosen(mayScroll: boolean): void {
-  for (const row of document.querySelectorAll("[data-lines] tr.chosen")) {
+  for (const row of document.querySelectorAll("[data-lines] .chosen")) {
     row.classList.remove("chosen");
   }
   const range = chosen();

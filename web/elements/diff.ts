@@ -1,5 +1,5 @@
 /** Differences: hidden lines are fetched, and lines have addresses. */
-import { nameOfMark, TURNING } from "./turning.ts";
+import { appendText } from "./shown_text.ts";
 import { startViewed } from "./viewed.ts";
 
 /** Lines that one click shows, and up to which number all of them come at once. */
@@ -147,16 +147,8 @@ function numberCell(number: number): HTMLElement {
 function codeCell(text: string): HTMLElement {
   const cell = document.createElement("td");
   cell.className = "code";
-  cell.append(...text.split(TURNING).map((part, index) => index % 2 === 0 ? part : markOf(part)));
+  appendText(cell, text);
   return cell;
-}
-
-/** What stands for a mark that would turn the text behind it, as on the server's pages. */
-function markOf(mark: string): HTMLElement {
-  const shown = document.createElement("span");
-  shown.className = "turning";
-  shown.textContent = nameOfMark(mark);
-  return shown;
 }
 
 /** A click on the number of a line puts its address into that of the page. */

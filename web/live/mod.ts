@@ -7,6 +7,7 @@ import type { AppEnv } from "../../routes/environment.ts";
 import type { Surroundings } from "../visit.ts";
 import type { ChannelStream } from "./channels.ts";
 import type { ConversationStream } from "./conversations.ts";
+import { JobLogStream } from "./job_log.ts";
 import { HomeStream } from "./home.ts";
 import { ProjectStream } from "./projects.ts";
 import { UnreadWatch } from "./unread_watch.ts";
@@ -20,6 +21,8 @@ export function mountStreams(app: Hono<AppEnv>, surroundings: Surroundings): voi
   app.get("/live/home", (context) => home.answer(context));
   const projects = new ProjectStream(surroundings, unread);
   app.get("/live/projects/:slug", (context) => projects.answer(context));
+  const jobLogs = new JobLogStream(surroundings);
+  app.get("/live/projects/:slug/jobs/:id", (context) => jobLogs.answer(context));
   // These render messages, so they are loaded at the first visit, as pages are.
   let channels: Promise<ChannelStream> | null = null;
   app.get("/live/channels/:name", async (context) => {

@@ -6,7 +6,15 @@ import { addressing } from "../parts/chat/robots.ts";
 import { definePage, type Leads, type View } from "../page.ts";
 import { AgentBoardView, SHOWN } from "../parts/home/agents.tsx";
 import { FirstSteps } from "../parts/home/first_steps.tsx";
-import { FailedChecks, Happened, Landings, Unread } from "../parts/home/side.tsx";
+import {
+  FailedChecks,
+  FlakyChecks,
+  Happened,
+  Landings,
+  SHOWN as SHOWN_BESIDE,
+  Unread,
+} from "../parts/home/side.tsx";
+import { flakyChecks, withJobs } from "../parts/home/checks.ts";
 import { WaitingList } from "../parts/home/waiting.tsx";
 import type { Visit } from "../visit.ts";
 
@@ -28,15 +36,17 @@ export const page = definePage({
 async function show(visit: Visit): Promise<View> {
   const { services, principal, caller } = visit;
   const { attention, chats, conversations, needs } = services;
-  const [waiting, other, board, events, landings, checks, direct] = await Promise.all([
+  const [waiting, other, board, events, landings, failed, flaky, direct] = await Promise.all([
     attention.waiting(principal),
     needs.list(principal, { limit: MAX_OTHER, offset: 0, kinds: ["budget"] }),
     attention.agents(),
     attention.happened(principal, HAPPENED),
     attention.landings(principal),
     attention.failedChecks(principal),
+    flakyChecks(visit),
     conversations.unread(caller),
   ]);
+  const checks = await withJobs(visit, failed.slice(0, SHOWN_BESIDE));
   const lately = Object.fromEntries(
     WORK_STATES.map((state) => [state, seenLast(board[state], SHOWN)]),
   );
@@ -76,7 +86,8 @@ async function show(visit: Visit): Promise<View> {
         <div class="home-side">
           <Unread channels={chats.sidebar(caller, addressing(visit.services))} direct={direct} />
           <Landings landings={landings} />
-          <FailedChecks checks={checks} />
+          <FailedChecks checks={checks} more={failed.length - checks.length} />
+          <FlakyChecks checks={flaky} />
         </div>
       </div>
     </>

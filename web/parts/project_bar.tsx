@@ -11,6 +11,7 @@ const TABS = [
   ["reviews", "/reviews", "Reviews"],
   ["workspaces", "/workspaces", "Workspaces"],
   ["landing", "/landing", "Landing"],
+  ["runs", "/runs", "Checks"],
   ["wiki", "/wiki", "Wiki"],
   ["branches", "/branches", "Branches"],
   ["tags", "/tags", "Tags"],
@@ -29,6 +30,7 @@ const TABS_OF_PAGES: Readonly<Record<string, ProjectTab>> = {
   technotes: "wiki",
   forum: "wiki",
   compare: "branches",
+  jobs: "runs",
 };
 
 /** The tab of a page, by the part of its address behind the project. */

@@ -9,6 +9,7 @@ const PARTS = [
   ["bans", "Bans"],
   ["clients", "IRC clients"],
   ["webhooks", "Webhooks"],
+  ["runners", "Runners"],
   ["nodes", "Nodes"],
   ["configuration", "Configuration"],
   ["doctor", "Doctor"],

@@ -10,6 +10,7 @@ import frame from "./frame.css" with { type: "text" };
 import parts from "./parts.css" with { type: "text" };
 import place from "./place.css" with { type: "text" };
 import projectSettings from "./project_settings.css" with { type: "text" };
+import runs from "./runs.css" with { type: "text" };
 import timeline from "./timeline.css" with { type: "text" };
 import tokens from "./tokens.css" with { type: "text" };
 import work from "./work.css" with { type: "text" };
@@ -29,6 +30,7 @@ export const STYLES: readonly string[] = [
   place,
   work,
   projectSettings,
+  runs,
   chat,
   chatMessages,
 ];

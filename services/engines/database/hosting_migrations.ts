@@ -457,6 +457,7 @@ export const CHECK_RUN_TABLES = `
   CREATE INDEX running_check_jobs ON check_jobs (project_id, group_name) WHERE state = 'running';
   CREATE INDEX check_jobs_of_context ON check_jobs (project_id, context, ended_at);
   CREATE INDEX check_jobs_of_checkin ON check_jobs (project_id, checkin, context);
+  CREATE INDEX repeated_check_jobs ON check_jobs (ended_at) WHERE attempt > 1;
 
   CREATE TABLE check_leases (
     job_id TEXT PRIMARY KEY REFERENCES check_jobs (id) ON DELETE CASCADE,

@@ -24,6 +24,15 @@ interface CheckFigures {
   readonly last_ended_at: string;
 }
 
+/** A job that passed after an attempt of the same on the same check-in had failed. */
+export interface FlakyJob {
+  readonly id: string;
+  readonly projectId: string;
+  readonly check: string;
+  /** Unix milliseconds. */
+  readonly endedAt: number;
+}
+
 /** What the jobs of the last days tell of each check. */
 export class RunFigures {
   readonly #tables: Database["tables"];
@@ -69,6 +78,30 @@ export class RunFigures {
         last_ended_at: new Date(newest?.ended_at ?? 0).toISOString(),
       };
     });
+  }
+
+  /** Jobs of all projects that failed and passed without a change, the newest first. */
+  async flaky(since: number, limit: number): Promise<readonly FlakyJob[]> {
+    const rows = await this.#tables.selectFrom("check_jobs as job")
+      .select(["job.id", "job.project_id", "job.context", "job.ended_at"])
+      .where("job.ended_at", ">=", since)
+      .where(({ eb, lit }) => eb("job.attempt", ">", lit(1)))
+      .where("job.state", "=", "success").where("job.counts", "=", 1)
+      .where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom("check_jobs as before").select("before.id")
+            .whereRef("before.run_id", "=", "job.run_id")
+            .whereRef("before.context", "=", "job.context")
+            .where("before.state", "=", "failure"),
+        )
+      )
+      .orderBy("job.ended_at", "desc").limit(limit).execute();
+    return rows.map(({ id, project_id: projectId, context: check, ended_at }) => ({
+      id,
+      projectId,
+      check,
+      endedAt: ended_at ?? 0,
+    }));
   }
 
   /** How long the last jobs of a check ran that passed, in seconds, the newest first. */

@@ -81,10 +81,14 @@ export const listRuns = operation({
   summary: "Runs of checks, the newest first",
   input: runFilterSchema,
   ok: { schema: runsSchema, description: "A page" },
-}, async (services: RunServices, { open, ...filter }, { project }) => {
+}, async (services: RunServices, { state, ...filter }, { project }) => {
   const { store } = services.hosting.runs;
-  const isOpen = open === undefined ? undefined : open === "true";
-  const { runs, total } = await store.list(project.id, { ...filter, isOpen, ...rangeOf(filter) });
+  const { runs, total } = await store.list(project.id, {
+    ...filter,
+    isOpen: state === "open" ? true : state === "ended" ? false : undefined,
+    isFailing: state === "failing",
+    ...rangeOf(filter),
+  });
   const jobs = Map.groupBy(await store.jobsOf(runs.map(({ id }) => id)), ({ runId }) => runId);
   const around = aroundOf(services);
   const views = runs.map((one) => viewOfRun(one, jobs.get(one.id) ?? [], around));

@@ -74,7 +74,7 @@ export const runSchema = z.object({
     description: "Whether it tests what is on a protected branch, so that its jobs get secrets",
   }),
   asked_by: z.string(),
-  state: z.enum(["waiting", "running", "success", "failure"]),
+  state: z.enum(["waiting", "running", "success", "failure", "cancelled"]),
   fault: z.string().nullable().meta({ description: "What is wrong with its definition" }),
   notices: z.array(z.object({
     file: z.string(),
@@ -99,8 +99,9 @@ export const runFilterSchema = z.object({
   checkin: z.string().optional().meta({ description: "Only runs on this check-in: a whole id" }),
   review: wholeNumber("Only runs of this review", 1, 999_999_999),
   branch: z.string().optional().meta({ description: "Only runs for this target branch" }),
-  open: z.enum(["true", "false"]).optional().meta({
-    description: "Only runs that have not ended, or that have",
+  check: z.string().optional().meta({ description: "Only runs with this check" }),
+  state: z.enum(["open", "ended", "failing"]).optional().meta({
+    description: "Only runs that have not ended, that have, or of which a check that counts failed",
   }),
   ...pageParameters,
 });

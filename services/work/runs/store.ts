@@ -8,6 +8,10 @@ export interface RunFilter {
   readonly review?: number | undefined;
   readonly branch?: string | undefined;
   readonly isOpen?: boolean | undefined;
+  /** Those with a check that counts and failed, or with a fault in their definition. */
+  readonly isFailing?: boolean | undefined;
+  /** Those with this check, by its context. */
+  readonly check?: string | undefined;
 }
 
 /** Reads runs and jobs. */
@@ -21,7 +25,7 @@ export class RunStore {
   /** A page of a project's runs, the newest first, and how many there are. */
   async list(
     projectId: string,
-    { checkin, review, branch, isOpen, limit, offset }: RunFilter & {
+    { checkin, review, branch, isOpen, isFailing, check, limit, offset }: RunFilter & {
       readonly limit: number;
       readonly offset: number;
     },
@@ -31,7 +35,34 @@ export class RunStore {
       .$if(review !== undefined, (query) => query.where("review", "=", review ?? 0))
       .$if(branch !== undefined, (query) => query.where("branch", "=", branch ?? ""))
       .$if(isOpen === true, (query) => query.where("ended_at", "is", null))
-      .$if(isOpen === false, (query) => query.where("ended_at", "is not", null));
+      .$if(isOpen === false, (query) => query.where("ended_at", "is not", null))
+      .$if(check !== undefined, (query) =>
+        query.where(({ exists, selectFrom }) =>
+          exists(
+            selectFrom("check_jobs").select("check_jobs.id")
+              .whereRef("check_jobs.run_id", "=", "check_runs.id")
+              .where("check_jobs.context", "=", check ?? ""),
+          )
+        ))
+      .$if(isFailing === true, (query) =>
+        query.where(({ or, eb, exists, selectFrom }) =>
+          or([
+            eb("fault", "is not", null),
+            exists(
+              selectFrom("check_jobs as job").select("job.id")
+                .whereRef("job.run_id", "=", "check_runs.id")
+                .where("job.counts", "=", 1).where("job.state", "in", ["failure", "error"])
+                .where((job) =>
+                  job.not(job.exists(
+                    job.selectFrom("check_jobs as later").select("later.id")
+                      .whereRef("later.run_id", "=", "job.run_id")
+                      .whereRef("later.context", "=", "job.context")
+                      .whereRef("later.attempt", ">", "job.attempt"),
+                  ))
+                ),
+            ),
+          ])
+        ));
     const { total } = await matching.select(({ fn }) => fn.countAll<number>().as("total"))
       .executeTakeFirstOrThrow();
     const rows = await matching.selectAll().orderBy("number", "desc").limit(limit).offset(offset)
@@ -102,6 +133,13 @@ export class RunStore {
     const rows = await this.#tables.selectFrom("check_jobs").selectAll()
       .where("state", "=", "queued").where("kind", "in", kinds)
       .orderBy("queued_at").orderBy("id").limit(limit).execute();
+    return rows.map(jobOf);
+  }
+
+  /** Jobs that runners have, the oldest first. */
+  async running(limit: number): Promise<readonly Job[]> {
+    const rows = await this.#tables.selectFrom("check_jobs").selectAll()
+      .where("state", "=", "running").orderBy("id").limit(limit).execute();
     return rows.map(jobOf);
   }
 

@@ -57,11 +57,11 @@ export function viewOfRun(run: Run, jobs: readonly Job[], around: Surroundings):
 
 function stateOf(run: Run, jobs: readonly Job[]): RunView["state"] {
   const counting = jobs.filter(({ counts }) => counts);
-  const isRed = run.fault !== null ||
-    counting.some((job) => hasEnded(job) && job.state !== "success");
-  if (isRed) return "failure";
+  const has = (wanted: Job["state"]) => counting.some(({ state }) => state === wanted);
+  if (run.fault !== null || has("failure") || has("error")) return "failure";
   if (jobs.some(({ state }) => state === "running")) return "running";
-  return jobs.every(hasEnded) ? "success" : "waiting";
+  if (!jobs.every(hasEnded)) return "waiting";
+  return has("cancelled") ? "cancelled" : "success";
 }
 
 /** Why a job does not run yet; null if it does, or has ended. */

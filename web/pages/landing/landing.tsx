@@ -1,8 +1,12 @@
 import type { z } from "zod";
 import { listLandings, withdrawLanding } from "../../../services/work/reviews/operations.ts";
 import type { landingListSchema } from "../../../services/work/reviews/schemas.ts";
+import { DEFINITION_PATH } from "../../../services/work/runs/mod.ts";
+import type { JobView } from "../../../services/work/runs/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";
+import { readJobs } from "../../parts/check_jobs.ts";
+import { lookOfCheck } from "../../parts/runs.tsx";
 import { ButtonForm } from "../../parts/form.tsx";
 import { Empty, Pager } from "../../parts/lists.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -11,13 +15,6 @@ import { type OpenProject, openProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 
 type Landing = z.output<typeof landingListSchema>["landing"][number];
-
-const STATES: Readonly<Record<string, string>> = {
-  success: "good",
-  failure: "bad",
-  error: "bad",
-  pending: "warn",
-};
 
 /** What a conflict is, by its kind. */
 const CONFLICTS: Readonly<Record<string, string>> = {
@@ -47,12 +44,21 @@ async function show(visit: Visit): Promise<View> {
     page: visit.pageNumber,
     per_page: 50,
   });
+  const candidates = await Promise.all(
+    landing.map(async ({ candidate, ended_at }) =>
+      candidate === null || ended_at !== null
+        ? NO_JOBS
+        : await readJobs(visit, project.slug, candidate)
+    ),
+  );
+  const jobsOf = new Map(landing.map((one, place) => [one, candidates[place] ?? NO_JOBS]));
+  const hasRuns = candidates.some(({ size }) => size > 0);
   const queued = landing.filter(({ ended_at }) => ended_at === null);
   const ended = landing.filter(({ ended_at }) => ended_at !== null);
   const body = (
     <>
       <h1>Landing</h1>
-      <div data-live-part="landing" data-live-on="landing review status">
+      <div data-live-part="landing" data-live-on="landing review status job">
         {queued.length === 0 && visit.pageNumber === 1 && (
           <Empty>
             <p>Nothing waits to land.</p>
@@ -62,10 +68,11 @@ async function show(visit: Visit): Promise<View> {
             </p>
           </Empty>
         )}
+        {queued.length > 0 && <Arrival {...{ project, hasRuns }} />}
         {queued.length > 0 && (
           <ol class="list" data-keys="list">
             {queued.map((one) => (
-              <Row key={one.review} visit={visit} project={project} landing={one} />
+              <Row key={one.review} {...{ visit, project }} landing={one} jobs={jobsOf.get(one)} />
             ))}
           </ol>
         )}
@@ -86,11 +93,47 @@ async function show(visit: Visit): Promise<View> {
   return { title: "Landing", body, project: project.place("landing"), live: project.live };
 }
 
-function Row({ visit, project, landing }: {
+const NO_JOBS: ReadonlyMap<string, JobView> = new Map();
+
+/** How the checks of a candidate come. */
+function Arrival({ project: { slug, base }, hasRuns }: {
+  readonly project: OpenProject;
+  readonly hasRuns: boolean;
+}) {
+  return (
+    <p class="soft small">
+      {hasRuns
+        ? (
+          <>
+            Runners of this server test each candidate, as <code>{DEFINITION_PATH}</code>{" "}
+            of the target branch says: <a href={`${base}/runs`}>Checks</a>.
+          </>
+        )
+        : (
+          <>
+            A candidate waits for the checks that the rules of its branch demand. They come from
+            {" "}
+            <a href={`${base}/runs`}>runners of this server</a>, or from a CI with a token of{" "}
+            {slug}.
+          </>
+        )}
+    </p>
+  );
+}
+
+function Row({ visit, project, landing, jobs = NO_JOBS }: {
   readonly visit: Visit;
   readonly project: OpenProject;
   readonly landing: Landing;
+  /** The jobs that test its candidate, by context. */
+  readonly jobs?: ReadonlyMap<string, JobView> | undefined;
 }) {
+  const awaited = jobs.values().flatMap(({ check, counts, waits_for }) =>
+    counts && waits_for !== null ? [`${check} waits for ${waits_for}`] : []
+  ).toArray();
+  const missing = landing.status === "testing"
+    ? landing.contexts.filter((context) => landing.checks.every((one) => one.context !== context))
+    : [];
   const { review, title, status, position, reason, conflicts, checks, candidate } = landing;
   return (
     <li>
@@ -99,7 +142,7 @@ function Row({ visit, project, landing }: {
         <a href={`${project.base}/reviews/${review}`}>{title}</a>
         <WorkStatus status={status} />
         {checks.map(({ context, state }) => (
-          <span class={`badge ${STATES[state] ?? ""}`}>{context}: {state}</span>
+          <Check {...{ project, context, state }} job={jobs.get(context)} />
         ))}
         {landing.ended_at === null && project.mayWrite && (
           <Withdraw
@@ -109,6 +152,12 @@ function Row({ visit, project, landing }: {
         )}
       </div>
       {reason !== null && <p>{reason}.</p>}
+      {awaited.length > 0 && <p class="small">{awaited.join("; ")}.</p>}
+      {missing.length > 0 && (
+        <p class="small">
+          Nobody has reported {missing.join(", ")} yet.
+        </p>
+      )}
       {conflicts.length > 0 && (
         <ul class="plain small soft">
           {conflicts.map(({ path, kind }) => (
@@ -144,6 +193,19 @@ function Row({ visit, project, landing }: {
       </div>
     </li>
   );
+}
+
+function Check({ project: { base }, context, state, job }: {
+  readonly project: OpenProject;
+  readonly context: string;
+  readonly state: Landing["checks"][number]["state"];
+  readonly job: JobView | undefined;
+}) {
+  const look = `badge ${lookOfCheck(state)}`;
+  const words = <>{context}: {job?.state ?? state}</>;
+  return job === undefined
+    ? <span class={look}>{words}</span>
+    : <a class={look} href={`${base}/jobs/${job.id}`}>{words}</a>;
 }
 
 function Withdraw({ visit, review }: { readonly visit: Visit; readonly review: number }) {

@@ -3,6 +3,7 @@ import { Forbidden, NotFound } from "../../../services/kernel/errors.ts";
 import { type Action, definePage, type View } from "../../page.ts";
 import { openManagedProject, type OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
+import { checks } from "./checks.tsx";
 import { general } from "./general.tsx";
 import { members } from "./members.tsx";
 import { node } from "./node.tsx";
@@ -29,6 +30,7 @@ const PARTS: Readonly<Record<string, SettingsPart>> = {
   members,
   protection,
   tickets: ticketFields,
+  checks,
   webhooks,
   mirror,
   tokens,

@@ -4,6 +4,7 @@ import type {
   landingListSchema,
   reviewDetailSchema,
 } from "../../../services/work/reviews/schemas.ts";
+import type { CheckJob } from "../../parts/check_jobs.ts";
 import type { OpenProject } from "../../project.ts";
 import type { Visit } from "../../visit.ts";
 
@@ -19,4 +20,6 @@ export interface ReviewProps {
   readonly landing: Landing | null;
   /** The checks of its tip. */
   readonly checks: CheckinStatus["checks"];
+  /** The jobs that made them, by context: of those that runners ran. */
+  readonly jobs: ReadonlyMap<string, CheckJob>;
 }

@@ -1,6 +1,8 @@
 import { getCheckinStatus } from "../../../services/work/checks/operations.ts";
 import { getReview, listLandings } from "../../../services/work/reviews/operations.ts";
 import { definePage, type View } from "../../page.ts";
+import { readJobsWithLogs } from "../../parts/check_jobs.ts";
+import { JOB_ACTIONS } from "../../parts/run_actions.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { Segments } from "../../parts/filters.tsx";
 import { ticketNames } from "../../parts/ticket_links.tsx";
@@ -44,6 +46,7 @@ export const page = definePage({
     withdraw,
     ask,
     drop,
+    ...JOB_ACTIONS,
   },
   keeps: ["comment", "approve", "request-changes"],
   json: (visit) => `/api/reviews/${encodeURIComponent(visit.param("id"))}`,
@@ -54,14 +57,15 @@ async function show(visit: Visit): Promise<View> {
   const { slug } = project;
   const review = await visit.invoke(slug, getReview, { id: visit.param("id"), diff: "false" });
   const isChanges = visit.query("view") === "changes";
-  const [ticketName, landing, checks] = await Promise.all([
+  const [ticketName, landing, checks, jobs] = await Promise.all([
     ticketNames(visit, project, [review.ticket_uuid]),
     CLOSED.has(review.status) ? null : readLanding(visit, slug, review.id),
     review.tip === null
       ? []
       : visit.invoke(slug, getCheckinStatus, { checkin: review.tip }).then((it) => it.checks),
+    review.tip === null ? new Map() : readJobsWithLogs(visit, slug, review.tip),
   ]);
-  const props = { visit, project, review, landing, checks };
+  const props = { visit, project, review, landing, checks, jobs };
   const content = isChanges ? await showChanges(props) : await showConversation(props);
   const body = (
     <>

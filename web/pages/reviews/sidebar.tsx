@@ -1,47 +1,81 @@
 import { awaitedReporters } from "../../../services/work/protection/mod.ts";
+import { DEFINITION_PATH } from "../../../services/work/runs/mod.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { ButtonForm, Form, knownNames, TextField } from "../../parts/form.tsx";
+import { JobButtons, lookOfCheck, RunState } from "../../parts/runs.tsx";
 import { Time } from "../../parts/time.tsx";
 import { changesSince } from "./next_step.tsx";
 import type { ReviewProps } from "./props.ts";
 
-const CHECKS: Readonly<Record<string, string>> = {
-  success: "good",
-  failure: "bad",
-  error: "bad",
-  pending: "warn",
-};
-
 /** What each check says, and of those that a rule demands, whom it waits for. */
-function ChecksOf({ review: { required_checks }, checks }: ReviewProps) {
+function ChecksOf(props: ReviewProps) {
+  const { review: { required_checks }, checks, jobs, project: { base } } = props;
   const required = new Map(required_checks.map((check) => [check.context, check]));
   const awaited = required_checks.filter((one) =>
     checks.every(({ context }) => context !== one.context)
   );
   if (checks.length + awaited.length === 0) return null;
+  const first = jobs.values().next().value;
   return (
-    <section class="card" data-live-part="checks" data-live-on="status">
-      <h2>Checks</h2>
+    <section class="card" data-live-part="checks" data-live-on="status job">
+      <h2>
+        {first === undefined ? "Checks" : <a href={`${base}/runs/${first.run}`}>Checks</a>}
+      </h2>
       <ul class="plain">
-        {checks.map(({ context, state, description, target_url, reporter }) => {
-          const demand = required.get(context);
-          return (
-            <li>
-              <span class={`badge ${CHECKS[state] ?? ""}`}>{state}</span> {target_url === ""
-                ? context
-                : <a href={target_url} rel="noreferrer nofollow">{context}</a>}{" "}
-              <span class="soft small">{description} (by {reporter})</span>
-              {demand?.uncounted.includes(reporter) && <Uncounted demand={demand} />}
-            </li>
-          );
-        })}
+        {checks.map((check) => (
+          <Check {...props} check={check} demand={required.get(check.context)} />
+        ))}
         {awaited.map((demand) => (
           <li>
             <span class="badge warn">required</span> {demand.context} <Awaited demand={demand} />
           </li>
         ))}
       </ul>
+      {jobs.values().some(({ counts }) =>
+        !counts
+      ) && (
+        <p class="hint">
+          This review changes{" "}
+          {DEFINITION_PATH}. Its checks run as the target branch defines them; those “as changed” do
+          not count. A person must approve the change.
+        </p>
+      )}
     </section>
+  );
+}
+
+function Check({ visit, project, jobs, check, demand }: ReviewProps & {
+  readonly check: ReviewProps["checks"][number];
+  readonly demand: Demand | undefined;
+}) {
+  const { context, state, description, target_url, reporter } = check;
+  const job = jobs.get(context);
+  const waits = job?.waits_for ?? null;
+  return (
+    <li>
+      {job === undefined
+        ? <span class={`badge ${lookOfCheck(state)}`}>{state}</span>
+        : <RunState state={job.state} />} {job !== undefined
+        ? <a href={`${project.base}/jobs/${job.id}`}>{context}</a>
+        : target_url === ""
+        ? context
+        : <a href={target_url} rel="noreferrer nofollow">{context}</a>}{" "}
+      <span class="soft small">
+        {waits === null ? `${description} (by ${reporter})` : `Waits for ${waits}.`}
+      </span>
+      {demand?.uncounted.includes(reporter) && <Uncounted demand={demand} />}
+      {job !== undefined && (
+        <div class="suggested row">
+          <JobButtons {...{ visit, project, job }} />
+        </div>
+      )}
+      {job !== undefined && job.lastLines.length > 0 && (
+        <details class="more">
+          <summary>Last lines of {context}</summary>
+          <pre class="last-lines" tabindex={0}>{job.lastLines.join("\n")}</pre>
+        </details>
+      )}
+    </li>
   );
 }
 

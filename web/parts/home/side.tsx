@@ -8,7 +8,7 @@ import { Empty } from "../lists.tsx";
 import { Time } from "../time.tsx";
 
 /** Entries of a short list beside the page. */
-const SHOWN = 8;
+export const SHOWN = 8;
 
 /** The open landings of all projects. */
 export function Landings({ landings }: {
@@ -37,8 +37,17 @@ export function Landings({ landings }: {
   );
 }
 
+/** A check that failed, and the job that ran it; null if a CI elsewhere reported it. */
+export interface ShownCheck extends FailedCheck {
+  readonly job: string | null;
+}
+
 /** Checks that failed lately. */
-export function FailedChecks({ checks }: { readonly checks: readonly FailedCheck[] }) {
+export function FailedChecks({ checks, more }: {
+  readonly checks: readonly ShownCheck[];
+  /** How many more there are. */
+  readonly more: number;
+}) {
   return (
     <section
       aria-labelledby="checks"
@@ -50,9 +59,11 @@ export function FailedChecks({ checks }: { readonly checks: readonly FailedCheck
         ? <p class="soft small">No check of a branch failed within a week.</p>
         : (
           <ul class="list compact">
-            {checks.slice(0, SHOWN).map(({ slug, checkin, context, description, updatedAt }) => (
+            {checks.map(({ slug, checkin, context, description, updatedAt, job }) => (
               <li>
-                <a href={`/projects/${slug}/checkin/${checkin}`}>
+                <a
+                  href={`/projects/${slug}/${job === null ? `checkin/${checkin}` : `jobs/${job}`}`}
+                >
                   {context} <span class="mono">{checkin.slice(0, 10)}</span>
                 </a>
                 <div class="soft small">
@@ -64,7 +75,48 @@ export function FailedChecks({ checks }: { readonly checks: readonly FailedCheck
             ))}
           </ul>
         )}
-      <More count={checks.length - SHOWN} />
+      <More count={more} />
+    </section>
+  );
+}
+
+/** A check that failed and passed without a change. */
+export interface FlakyCheck {
+  readonly slug: string;
+  readonly check: string;
+  /** How often of late. */
+  readonly times: number;
+  /** The last job that passed. */
+  readonly job: string;
+  /** Unix milliseconds. */
+  readonly endedAt: number;
+}
+
+/** Checks that are flaky; nothing if none is. */
+export function FlakyChecks({ checks }: { readonly checks: readonly FlakyCheck[] }) {
+  return (
+    <section
+      aria-labelledby={checks.length === 0 ? undefined : "flaky"}
+      data-live-part="flaky"
+      data-live-on="project.job"
+    >
+      {checks.length > 0 && (
+        <>
+          <h2 id="flaky">Flaky checks</h2>
+          <ul class="list compact">
+            {checks.slice(0, SHOWN).map(({ slug, check, times, job, endedAt }) => (
+              <li>
+                <a href={`/projects/${slug}/jobs/${job}`}>{check}</a>
+                <div class="soft small">
+                  {slug} · failed and passed without a change {times === 1 ? "once" : `${times} times`}
+                  {" "}within a week, last <Time at={new Date(endedAt).toISOString()} />
+                </div>
+              </li>
+            ))}
+          </ul>
+          <More count={checks.length - SHOWN} />
+        </>
+      )}
     </section>
   );
 }
