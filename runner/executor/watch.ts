@@ -1,5 +1,5 @@
 /** Ends a job that takes more of the machine than it may. */
-import { statfs } from "node:fs/promises";
+import { statfsSync } from "node:fs";
 import { runScript } from "./shell.ts";
 import type { Bounds, Places } from "./sandbox.ts";
 
@@ -47,7 +47,7 @@ interface Finding {
 
 async function repeat(
   signal: AbortSignal,
-  look: () => Promise<Finding>,
+  look: () => Finding | Promise<Finding>,
   onExceeded: (sentence: string) => void,
 ): Promise<void> {
   while (!signal.aborted) {
@@ -110,8 +110,8 @@ export function residentBytes(text: string, pid: number): number {
   return pages * PAGE;
 }
 
-async function spaceFault({ places }: WatchOptions): Promise<Finding> {
-  const { bavail, bsize } = await statfs(places.checkout);
+function spaceFault({ places }: WatchOptions): Finding {
+  const { bavail, bsize } = statfsSync(places.checkout);
   const fault = bavail * bsize > KEPT_FREE ? null : "left too little space on the runner's disk";
   return { fault, pauseMs: EVERY_MS };
 }
