@@ -29,7 +29,7 @@ Deno.test({
     const live = await read(drawn) as string[];
     await browser.go(`/projects/demo/jobs/${job.id}`);
     const loaded = await read(drawn) as string[];
-    // How long a part is differs: the page loads 200 lines, and the live one had more.
+    // How long a part is differs: the page loads 150 lines, and the live one had more.
     assert.deepEqual(live.map((html) => html.slice(-400)), loaded.map((html) => html.slice(-400)));
     const count = "document.querySelectorAll('[data-log] tr').length";
     const before = Number(await read(count));

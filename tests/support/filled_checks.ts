@@ -40,20 +40,20 @@ interface Job {
 }
 
 /** Lines of a log: a command that passes, and one with 400 lines that fails. */
-const LOG = [
+const LOG: readonly (readonly [stream: string, text: string])[] = [
   ["note", "Runs in bwrap"],
   ["command", "deno task lint"],
   ["out", "\x1b[32mChecked 214 files\x1b[0m"],
   ["command", "deno task test"],
   ...Array.from(
     { length: 400 },
-    (_, place) => ["out", `merges timetable ${place + 1} ... \x1b[32mok\x1b[0m (3ms)`],
+    (_, place) => ["out", `merges timetable ${place + 1} ... \x1b[32mok\x1b[0m (3ms)`] as const,
   ),
   ["err", "\x1b[1;31merror\x1b[0m: AssertionError: two departures at \x1b[4m08:15\x1b[0m"],
   ["err", "    at merge (\x1b[36mfile:///src/timetable.ts\x1b[0m:\x1b[33m12\x1b[0m)"],
   ["out", ""],
   ["out", "\x1b[41;97m FAILED \x1b[0m | 399 passed | \x1b[31m1 failed\x1b[0m"],
-] as const;
+];
 
 /** A runner that fails the first tests, passes what they need, and goes on with the next tests. */
 export async function fillChecks(server: Server): Promise<CheckPlaces> {
