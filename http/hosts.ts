@@ -142,10 +142,10 @@ const EXPOSED_BY_UPLOADS = "Location, Tus-Resumable, Upload-Expires, Upload-Leng
 /** Headers of every door, among them those of the Model Context Protocol and of Anthropic's API. */
 const SENT =
   "Authorization, Content-Type, If-None-Match, If-Range, Last-Event-ID, Range, User-Agent, " +
-  "X-Muster-Ticket, X-Api-Key, Anthropic-Version, Anthropic-Beta, " +
+  "Muster-Generation, Muster-Cache-Key, X-Muster-Ticket, X-Api-Key, Anthropic-Version, Anthropic-Beta, " +
   `Mcp-Session-Id, MCP-Protocol-Version, ${SENT_BY_UPLOADS}`;
 const EXPOSED = "Accept-Ranges, Content-Disposition, Content-Range, ETag, Mcp-Session-Id, " +
-  "MCP-Protocol-Version, Muster-Gap, Retry-After, WWW-Authenticate, X-Checkin, " +
+  "MCP-Protocol-Version, Muster-Gap, Muster-Session-Name, Retry-After, WWW-Authenticate, X-Checkin, " +
   `X-Muster-Warnings, X-Request-Id, X-Should-Retry, ${EXPOSED_BY_UPLOADS}`;
 
 /** Headers that clients of models and of MCP add under names of their own; none has an effect. */

@@ -10,7 +10,7 @@ export const OPERATION_ROUTES = {
   "GET /api/check-figures": ["operations", "read"],
   "GET /api/check-log": ["operations", "read"],
   "POST /api/check-rerun": ["operations", "write"],
-  "GET /api/check-secrets": ["operations", "admin"],
+  "GET /api/check-secrets": ["operations", "admin", "no passphrase"],
   "DELETE /api/check-secrets/{name}": ["operations", "admin", "no passphrase"],
   "PUT /api/check-secrets/{name}": ["operations", "admin", "no passphrase"],
   "GET /api/checkin/{uuid}": ["operations", "read"],

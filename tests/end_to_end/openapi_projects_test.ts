@@ -52,6 +52,7 @@ Deno.test("every endpoint of hosting answers as the OpenAPI document says", asyn
   await walkWiki(project);
   await walkTickets(project);
   await walkWorkspaces(project);
+  await walkRuns(project);
   await walkReviews(project);
   await walkReleases(project);
   await walkWebhooks(walk, "/v1/projects/{slug}/webhooks", ["demo"]);
@@ -257,6 +258,34 @@ async function walkWorkspaces(project: ProjectWalk): Promise<void> {
   await project.step("POST /workspaces/{name}/restore", { path: ["fix"], body, status: 200 });
 }
 
+/** A run whose job nobody takes. */
+async function walkRuns(project: ProjectWalk): Promise<void> {
+  const agent_id = "caller";
+  const content = "checks:\n  tests:\n    run: make test\n    on: [push]\n";
+  const changes = [{ path: ".muster/checks.yaml", content }];
+  await project.step("POST /workspaces/create", { body: { name: "ci", agent_id }, status: 201 });
+  const path = ["ci"];
+  const body = { message: "Checks", changes, agent_id };
+  await project.step("POST /workspaces/{name}/commit", { path, body, status: 200 });
+  await project.step("POST /workspaces/{name}/merge", { path, body: { agent_id }, status: 200 });
+  const run = await project.step("POST /runs", { body: {}, status: 201 });
+  const number = `${numberAt(run, "id")}`;
+  await project.step("GET /runs", { status: 200 });
+  await project.step("GET /runs/{run}", { path: [number], status: 200 });
+  await project.step("POST /runs/{run}/cancel", { path: [number], status: 200 });
+  await project.step("POST /runs/{run}/rerun", { path: [number], status: 200 });
+  const checkin = textAt(run, "checkin");
+  const log = await project.step("GET /check-log", { query: `?checkin=${checkin}`, status: 200 });
+  const job = [textAt(log, "job")];
+  await project.step("GET /jobs/{job}", { path: job, status: 200 });
+  await project.step("GET /jobs/{job}/log", { path: job, status: 200 });
+  await project.step("GET /jobs/{job}/log/raw", { path: job, status: 200 });
+  await project.step("GET /jobs/{job}/log/stream", { path: job, status: 200 });
+  await project.step("POST /jobs/{job}/cancel", { path: job, status: 200 });
+  await project.step("POST /jobs/{job}/rerun", { path: job, status: 200 });
+  await project.step("GET /check-figures", { status: 200 });
+}
+
 /** The review of the workspace `fix`, which waits in the landing queue for CI, and one to close. */
 async function walkReviews(project: ProjectWalk): Promise<void> {
   const [caller, other] = [{ agent_id: "caller" }, { agent_id: "other" }];
@@ -414,7 +443,7 @@ Deno.test("a project that the caller may not see is 404, and an archived one doe
     const response = await fetch(program.api + stream, {
       headers: { accept: "text/event-stream" },
     });
-    assert.equal(response.status, 200, label);
+    assert.equal(response.status, path.includes("{job}") ? 404 : 200, label);
     await answers.check(endpoint, method, response);
   }
 });

@@ -192,6 +192,9 @@ const STEPS: readonly Step[] = [
     body: new TextEncoder().encode("0000"),
     status: 200,
   },
+  { endpoint: "POST /v1/runners", body: { name: "east-1" }, status: 201 },
+  { endpoint: "PATCH /v1/runners/{name}", path: ["east-1"], body: { paused: true }, status: 200 },
+  { endpoint: "DELETE /v1/runners/{name}", path: ["east-1"], status: 204 },
   { endpoint: "POST /login", body: ADMIN, status: 200 },
   { endpoint: "POST /logout", status: 204 },
   { endpoint: "DELETE /v1/admins/{username}", path: ["root"], status: 204 },
@@ -203,6 +206,14 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   "DELETE /v1/pauses/{id}",
   "DELETE /v1/tokens/{id}",
   "POST /v1/tokens/api/rotate",
+  // Only a runner that has a job.
+  "POST /v1/runner/jobs",
+  "POST /v1/runner/jobs/{id}/renew",
+  "POST /v1/runner/jobs/{id}/log",
+  "POST /v1/runner/jobs/{id}/finish",
+  "PUT /v1/runner/jobs/{id}/artifacts",
+  "GET /v1/runner/jobs/{id}/cache",
+  "PUT /v1/runner/jobs/{id}/cache",
 ]);
 
 Deno.test("every endpoint of the OpenAPI document answers as it says", async () => {

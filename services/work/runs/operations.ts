@@ -56,6 +56,7 @@ const MAX_BUDGET = 40_000;
 
 const run = z.coerce.number().int().min(1).max(999_999_999).meta({
   type: "integer",
+  example: 1,
   description: "The number of the run",
 });
 const job = z.string().max(30).meta({ description: "The id of the job" });
@@ -334,6 +335,7 @@ export const getCheckFigures = operation(
 export const listCheckSecrets = operation({
   http: "GET /api/check-secrets",
   needs: "admin",
+  callers: "no passphrase",
   summary: "The names of the secrets of checks",
   input: z.object({}),
   ok: { schema: z.array(secretSchema), description: "By name; no answer has their values" },
