@@ -49,6 +49,7 @@ import {
   JobArtifacts,
   JobCaches,
   JobLogs,
+  Leftovers,
   nextOfWorkflows,
   RunFigures,
   Runs,
@@ -462,6 +463,9 @@ async function openCheckRuns(
     store: runs.store,
     folder: join(folder, ".checks"),
   });
+  const leftovers = new Leftovers({ ...options, folder: join(folder, ".checks") });
+  leftovers.start();
+  started.defer(() => leftovers.close());
   const runFigures = new RunFigures(database, clock);
   return {
     runners,
