@@ -205,7 +205,7 @@ Deno.test("only jobs of a protected branch get the project's secrets that they n
     for (const name of ["DEPLOY", "OTHER"]) {
       await checkSecrets.set(test.project, { name, check: null, value: `of ${name}` }, BY_OPERATOR);
     }
-    await test.answer("PUT /api/protection", { body: [{ pattern: "trunk", contexts: [] }] });
+    await test.answer("PUT /api/protection", { body: [{ pattern: "trunk", push: "nobody" }] });
     const runner = await ForgeRunner.make(test);
     const steps = `steps: [{ run: "echo \${{ secrets.DEPLOY }}" }]`;
     await define(test, workflow(`  a: { runs-on: linux, ${steps} }\n`, "[push, pull_request]"));
