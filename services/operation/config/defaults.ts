@@ -127,6 +127,7 @@ export const DEFAULTS: Config = {
     check_days: 365,
     claim_days: 365,
     landing_days: 365,
+    check_run_days: 90,
     review_days: 1095,
     workspace_days: 1095,
     delivery_days: 30,

@@ -350,6 +350,7 @@ export const configSchema = z.strictObject({
     check_days: count.default(365),
     claim_days: count.default(365),
     landing_days: count.default(365),
+    check_run_days: count.default(90),
     review_days: count.default(1095),
     workspace_days: count.default(1095),
     delivery_days: count.default(30),

@@ -49,10 +49,12 @@ import {
   JobArtifacts,
   JobCaches,
   JobLogs,
+  Leftovers,
   nextOfWorkflows,
   RunFigures,
   Runs,
   Triggers,
+  WorkflowArtifacts,
   WorkflowSource,
 } from "../../work/runs/mod.ts";
 import { Releases, Uploads } from "../../work/releases/mod.ts";
@@ -143,6 +145,8 @@ export interface Hosting extends ReviewServices, Notifications {
   /** What runners of Forgejo and Gitea get. */
   readonly forgeTasks: ForgeTasks;
   readonly jobArtifacts: JobArtifacts;
+  /** The same files, as actions know them. */
+  readonly workflowArtifacts: WorkflowArtifacts;
   readonly jobCaches: JobCaches;
   readonly runFigures: RunFigures;
   readonly checkSecrets: CheckSecrets;
@@ -195,6 +199,7 @@ type CheckRuns = Pick<
   | "jobLogs"
   | "forgeTasks"
   | "jobArtifacts"
+  | "workflowArtifacts"
   | "jobCaches"
   | "runFigures"
   | "checkSecrets"
@@ -457,11 +462,19 @@ async function openCheckRuns(
     logs: jobLogs,
     folder: join(folder, ".checks", ".arriving"),
   });
+  const workflowArtifacts = new WorkflowArtifacts({
+    ...parts,
+    jobArtifacts,
+    folder: join(folder, ".checks", ".arriving"),
+  });
   const jobCaches = new JobCaches({
     ...options,
     store: runs.store,
     folder: join(folder, ".checks"),
   });
+  const leftovers = new Leftovers({ ...options, folder: join(folder, ".checks") });
+  leftovers.start();
+  started.defer(() => leftovers.close());
   const runFigures = new RunFigures(database, clock);
   return {
     runners,
@@ -472,6 +485,7 @@ async function openCheckRuns(
     jobLogs,
     forgeTasks,
     jobArtifacts,
+    workflowArtifacts,
     jobCaches,
     runFigures,
     checkSecrets,

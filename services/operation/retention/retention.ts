@@ -17,6 +17,7 @@ export interface RetentionDays {
   readonly check_days: number;
   readonly claim_days: number;
   readonly landing_days: number;
+  readonly check_run_days: number;
   readonly review_days: number;
   readonly workspace_days: number;
   readonly delivery_days: number;
@@ -29,6 +30,7 @@ export const RETAINED = [
   "checks",
   "claims",
   "landings",
+  "check_runs",
   "reviews",
   "workspaces",
   "webhook_deliveries",
@@ -44,6 +46,7 @@ export const DAYS_OF: Readonly<Record<Retained, keyof RetentionDays>> = {
   checks: "check_days",
   claims: "claim_days",
   landings: "landing_days",
+  check_runs: "check_run_days",
   reviews: "review_days",
   workspaces: "workspace_days",
   webhook_deliveries: "delivery_days",
@@ -114,6 +117,14 @@ const ENDED: readonly Ended[] = [
         AND later.target_branch = landings.target_branch AND later.id > landings.id)`,
   },
   {
+    // Its jobs go with it, and then their files. The newest run of a project stays, as reviews do.
+    table: "check_runs",
+    end: "ended_at",
+    hasEnded: sql`ended_at IS NOT NULL`,
+    isFree: sql`number < (SELECT max(newest.number) FROM check_runs AS newest
+        WHERE newest.project_id = check_runs.project_id)`,
+  },
+  {
     // The newest review of a project stays: the next number is counted from it.
     table: "reviews",
     end: "updated_at",
@@ -139,6 +150,8 @@ const OF_PROJECT: readonly (readonly [table: string, ...key: string[]])[] = [
   ["newest_reports", "project_id", "checkin", "context", "reporter_key"],
   ["checks", "project_id", "checkin", "context"],
   ["landings", "id"],
+  ["check_jobs", "id"],
+  ["check_runs", "id"],
   ["reviews", "id"],
   ["workspaces", "id"],
   ["claims", "id"],

@@ -18,6 +18,9 @@ const MAX_BYTES = 1024 * 1024 * 1024;
 
 const MAX_KEY = 500;
 
+/** The folder of caches in that of a project. */
+export const CACHES = "caches";
+
 /** What all jobs of a project read. */
 const PROTECTED = "protected";
 
@@ -85,7 +88,7 @@ export class JobCaches {
     const { database, folder, space, scheduler } = this.#options;
     const { projectId } = lease;
     const scope = await this.#scopeOf(lease);
-    const place = join(folder, projectId, "caches");
+    const place = join(folder, projectId, CACHES);
     await Deno.mkdir(place, { recursive: true, mode: 0o700 });
     await using upload = await receiveUpload(place, body, {
       stallMs,
@@ -138,7 +141,7 @@ export class JobCaches {
   }
 
   #placeOf(projectId: string, file: string): string {
-    return join(this.#options.folder, projectId, "caches", file);
+    return join(this.#options.folder, projectId, CACHES, file);
   }
 }
 

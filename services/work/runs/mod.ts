@@ -15,9 +15,11 @@ export {
   type PlannedJob,
   type Trigger,
 } from "./planning.ts";
+export { Leftovers } from "./leftovers.ts";
 export type { Job, JobSpec, JobStep, Run, RunNotice, WorkflowSpec } from "./records.ts";
 export { Runs } from "./runs.ts";
 export { CheckSecrets } from "./secrets.ts";
 export { Triggers } from "./triggers.ts";
+export { type ArtifactFile, type PartRange, WorkflowArtifacts } from "./workflow_artifacts.ts";
 export { needsOfJob, nextOfWorkflows } from "./workflow_advancing.ts";
 export { WorkflowSource } from "./workflow_source.ts";

@@ -39,6 +39,8 @@ export class Triggers {
   readonly #unlisten = new DisposableStack();
   /** By project: what ends the wait for its next time of cron. */
   readonly #timers = new Map<string, () => void>();
+  /** What runs without being waited for. */
+  readonly #running = new Set<Promise<void>>();
   #isClosed = false;
 
   constructor(options: TriggersOptions) {
@@ -53,10 +55,10 @@ export class Triggers {
 
   /** Continues where the previous process ended. */
   async start(): Promise<void> {
-    const { halts, projects, repositories: { homes }, log } = this.#options;
+    const { halts, projects, repositories: { homes } } = this.#options;
     await this.#following.start();
     this.#unlisten.defer(halts.onChanged(() => {
-      void inBackground(log, "end the jobs of halted agents", () => this.#cancelHalted());
+      this.#begin("end the jobs of halted agents", () => this.#cancelHalted());
     }));
     homes.onChanged((project, isHere) => {
       if (isHere) this.#plan(project);
@@ -65,7 +67,7 @@ export class Triggers {
     projects.onChanged((id, held) => {
       if (held === null || held.project.archivedAt !== null) this.#unplan(id);
     });
-    void inBackground(log, "plan checks by time", () => this.#planAll());
+    this.#begin("plan checks by time", () => this.#planAll());
   }
 
   async close(): Promise<void> {
@@ -74,6 +76,7 @@ export class Triggers {
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
     await this.#following.close();
+    await Promise.all(this.#running);
   }
 
   /** Resolves when all events so far are handled; for tests. */
@@ -188,6 +191,14 @@ export class Triggers {
     });
   }
 
+  /** Begins work that nobody waits for but the end. */
+  #begin(name: string, work: () => Promise<void>): void {
+    if (this.#isClosed) return;
+    const running = inBackground(this.#options.log, name, work);
+    this.#running.add(running);
+    void running.then(() => this.#running.delete(running));
+  }
+
   async #cancelHalted(): Promise<void> {
     const { projects, repositories: { homes }, runs } = this.#options;
     const { halts } = projects;
@@ -206,7 +217,7 @@ export class Triggers {
   }
 
   #plan(project: Project): void {
-    void inBackground(this.#options.log, "plan checks by time", () => this.#planNext(project));
+    this.#begin("plan checks by time", () => this.#planNext(project));
   }
 
   #unplan(id: string): void {
@@ -231,7 +242,7 @@ export class Triggers {
     const first = Math.min(...next.map(({ at }) => at));
     if (first === Infinity) return;
     const due = next.filter(({ at }) => at === first);
-    this.#timers.set(project.id, this.#after(first, () => this.#begin(project.id, due)));
+    this.#timers.set(project.id, this.#after(first, () => this.#beginDue(project.id, due)));
   }
 
   /** As the scheduler does, also after more than the longest wait of a timer. */
@@ -247,11 +258,11 @@ export class Triggers {
     return () => cancel();
   }
 
-  #begin(id: string, due: readonly { readonly cron: string; readonly at: number }[]): void {
-    const { projects, repositories, protection, runs, log } = this.#options;
+  #beginDue(id: string, due: readonly { readonly cron: string; readonly at: number }[]): void {
+    const { projects, repositories, protection, runs } = this.#options;
     const project = projects.get(id)?.project;
     if (project === undefined || project.archivedAt !== null || this.#isClosed) return;
-    void inBackground(log, "begin checks by time", async () => {
+    this.#begin("begin checks by time", async () => {
       try {
         const branch = await repositories.mainBranches.of(project);
         const checkin = await repositories.read(project, (it) => it.branchTip(branch));

@@ -102,7 +102,7 @@ jobs:
   test:
     needs: [build]
     runs-on: [linux]
-    strategy: { matrix: { a: [1, 2] } }
+    strategy: { fail-fast: false, matrix: { a: [1, 2] } }
     env: { OWN: "own \${{ matrix.a }}" }
     steps:
       - run: echo "$TOP $OWN \${{ needs.build.outputs.v == github.sha }}"

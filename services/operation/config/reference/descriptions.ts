@@ -112,6 +112,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "retention.check_days": "checks of check-ins that nothing open refers to",
   "retention.claim_days": "claims that ended; the newest of each ticket stays",
   "retention.landing_days": "landings that ended",
+  "retention.check_run_days": "runs of checks that ended, with their logs and files",
   "retention.review_days": "reviews that are merged or closed",
   "retention.workspace_days": "workspaces that are merged or abandoned, without a review",
   "retention.delivery_days": "finished deliveries of webhooks",
