@@ -158,7 +158,7 @@ export function standingOf(
 /**
  * Project tokens report by right: only with the scope `status:write` can they report at all. So do
  * runners, for the jobs that this server gave them, as far as the branch itself has defined these:
- * whoever may write to another branch defines there what passes.
+ * on another branch, its writers define what passes.
  */
 function isTrusted(
   { kind, key }: Actor,
