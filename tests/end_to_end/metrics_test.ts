@@ -79,6 +79,8 @@ Deno.test("GET /v1/metrics counts what happened", async () => {
       /^muster_mirrors_failing 0$/m,
       /^muster_webhooks_failing 0$/m,
       /^muster_landings 0$/m,
+      /^muster_check_jobs_queued 0$/m,
+      /^muster_runners 0$/m,
       /^muster_claims 0$/m,
       /^muster_worker_calls\{worker="repositories",state="waiting"\} 0$/m,
       /^muster_table_rows\{table="check_history"\} 0$/m,

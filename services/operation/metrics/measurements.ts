@@ -279,6 +279,10 @@ const COUNTED = [
   ["claims", "Claims that are in force"],
   ["landings", "Reviews in the landing queues"],
   ["landing_wait_seconds", "How long the oldest review in a landing queue has waited"],
+  ["check_jobs_queued", "Jobs of checks that wait for a runner"],
+  ["check_jobs_running", "Jobs of checks that runners have"],
+  ["check_queue_seconds", "How long the oldest job of a check has waited for a runner"],
+  ["runners", "Runners of checks that are not paused"],
   ["mirrors", "Mirrors of projects"],
   ["mirrors_failing", "Mirrors whose last run failed"],
   ["webhooks", "Webhooks that are active"],
@@ -303,10 +307,24 @@ async function countsOf(tables: Database["tables"], now: number): Promise<Figure
   const oldest = await from("landings").where("ended_at", "is", null)
     .select(({ fn }) => fn.min("queued_at").as("at")).executeTakeFirst();
   const since = oldest?.at ?? null;
+  const queued = from("check_jobs").where("state", "=", "queued");
+  const running = from("check_jobs").where("state", "=", "running")
+    .select(({ fn }) => fn.countAll<number>().as("rows"));
+  const runners = from("runners").where("paused_at", "is", null)
+    .select(({ fn }) => fn.countAll<number>().as("rows"));
+  const first = await queued.select(({ fn }) => fn.min("queued_at").as("at")).executeTakeFirst();
+  const queuedAt = first?.at ?? null;
   return new Map([
     ["claims", await counted(claims)],
     ["landings", await counted(landings)],
     ["landing_wait_seconds", since === null ? 0 : Math.max(0, now - Number(since)) / 1000],
+    [
+      "check_jobs_queued",
+      await counted(queued.select(({ fn }) => fn.countAll<number>().as("rows"))),
+    ],
+    ["check_jobs_running", await counted(running)],
+    ["check_queue_seconds", queuedAt === null ? 0 : Math.max(0, now - Number(queuedAt)) / 1000],
+    ["runners", await counted(runners)],
     ["mirrors", await counted(mirrors)],
     ["mirrors_failing", await counted(mirrors.where("failures", ">", 0))],
     ["webhooks", await counted(webhooks)],
