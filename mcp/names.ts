@@ -90,6 +90,11 @@ export function namesOf(tool: string): string[] {
   return [tool, ...[...FORMER_TOOLS].filter(([, own]) => own === tool).map(([name]) => name)];
 }
 
+/** A text for a caller whose list has the contract's names of tools. */
+export function inContractWords(text: string): string {
+  return text.replaceAll(/[a-z_]+/g, (word) => CONTRACT_TOOLS.get(word) ?? word);
+}
+
 /** The entry of a tool in the contract's words. */
 export function inContractNames(listing: ToolListing): ToolListing {
   const { name, description = "", inputSchema } = listing;
@@ -99,10 +104,7 @@ export function inContractNames(listing: ToolListing): ToolListing {
   return {
     ...listing,
     name: CONTRACT_TOOLS.get(name) ?? name,
-    description: description.replaceAll(
-      /[a-z_]+/g,
-      (word) => CONTRACT_TOOLS.get(word) ?? word,
-    ),
+    description: inContractWords(description),
     inputSchema: {
       ...inputSchema,
       properties: Object.fromEntries(

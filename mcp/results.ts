@@ -11,7 +11,7 @@ import { Conflict, NotFound } from "../services/kernel/errors.ts";
 import { suggest } from "../services/kernel/suggest.ts";
 import { type Completion, completionOf } from "./completions.ts";
 import { instructionsFor } from "./instructions.ts";
-import { inContractNames } from "./names.ts";
+import { inContractNames, inContractWords } from "./names.ts";
 import { fillPrompt, promptsFor } from "./prompts.ts";
 import type { Resources } from "./resources.ts";
 import { OLDEST_REVISION, STATELESS_REVISION, STRUCTURED_REVISION } from "./revisions.ts";
@@ -152,7 +152,10 @@ export class Results {
 
   /** The instructions for the client's model; the contract has none for the oldest revision. */
   instructions({ context, revision }: Session): string | undefined {
-    return revision === OLDEST_REVISION ? undefined : instructionsFor(context.caller.principal);
+    if (revision === OLDEST_REVISION) return undefined;
+    const { principal } = context.caller;
+    const text = instructionsFor(principal);
+    return hasOwnNames(principal) ? text : inContractWords(text);
   }
 
   /** The tools that the caller may call and the client lists, as `tools/list` shows them. */
@@ -208,7 +211,8 @@ export class Results {
     const started = performance.now();
     const { revision } = session;
     const services = knowsStructure(revision) ? this.#services : this.#textServices;
-    const result = await callTool(tool, input, contextOf(session), services);
+    const called = await callTool(tool, input, contextOf(session), services);
+    const result = hasOwnNames(session.context.caller.principal) ? called : inContractError(called);
     const seconds = (performance.now() - started) / 1000;
     this.#services.metrics.toolCalled(tool.name, result.isError === true ? "error" : "ok", seconds);
     if (knowsStructure(revision) || !isComplete(result)) return result;
@@ -283,6 +287,17 @@ export class Results {
 
 function contextOf({ context, client }: Session): ToolContext {
   return client === undefined ? context : withClient(context, client);
+}
+
+/** A failed result whose text names tools as the caller's list does. */
+function inContractError<Result extends CallToolResult | InputRequiredResult>(
+  result: Result,
+): Result {
+  if (result.isError !== true || !Array.isArray(result.content)) return result;
+  const content = result.content.map((part) =>
+    part.type === "text" ? { ...part, text: inContractWords(part.text) } : part
+  );
+  return { ...result, content };
 }
 
 /** Whether a result is the tool's own, and neither a form for the user nor a task. */

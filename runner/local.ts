@@ -31,7 +31,7 @@ export async function runLocally(options: LocalOptions): Promise<Ended> {
       limitBytes: OUTPUT_BYTES,
       write,
     });
-    return await execute({
+    const ended = await execute({
       plan: {
         commands: [...check.commands],
         shell: check.shell,
@@ -53,6 +53,8 @@ export async function runLocally(options: LocalOptions): Promise<Ended> {
       output,
       signal,
     });
+    await output.note(ended.summary);
+    return ended;
   } finally {
     await Deno.remove(temporary, { recursive: true });
   }

@@ -8,6 +8,7 @@ import { ELICITATION } from "../user_forms.ts";
 import { Absence } from "./absence.ts";
 import { NotDelivered, type OutgoingMessage, ServerAway } from "./delivery.ts";
 import { type Memory, RememberedAnswers } from "./remembered_answers.ts";
+import { opensStream, Streams } from "./streams.ts";
 import { ToolsWatch } from "./tools_watch.ts";
 import { losesForms, type ShownForm, UserQuestions } from "./user_questions.ts";
 
@@ -75,6 +76,7 @@ class StdioServer {
   readonly #tools = new ToolsWatch();
   readonly #user = new UserQuestions((message) => this.#write(message));
   readonly #remembered: RememberedAnswers;
+  readonly #streams: Streams;
   readonly #absence = new Absence(() => this.#look());
   /** Aborts at the end. */
   readonly #ended = new AbortController();
@@ -92,6 +94,11 @@ class StdioServer {
   constructor(options: StdioOptions) {
     this.#options = options;
     this.#remembered = new RememberedAnswers(options.memory);
+    this.#streams = new Streams({
+      deliver: (message, signal) => this.#openStream(message, signal),
+      write: (message) => this.#write(message),
+      ended: this.#ended.signal,
+    });
   }
 
   async serve(): Promise<void> {
@@ -149,6 +156,13 @@ class StdioServer {
     }
   }
 
+  async #openStream(message: unknown, signal: AbortSignal): Promise<Response> {
+    const headers = headersFor(message, this.#revision);
+    headers.set("accept", WITH_STREAMS);
+    const body = JSON.stringify(message);
+    return await this.#send({ headers, body, signal, waits: true, isBrief: false });
+  }
+
   #warn({ remedy }: NotDelivered): void {
     if (remedy === this.#warning) return;
     this.#warning = remedy;
@@ -183,6 +197,12 @@ class StdioServer {
     }
     const cancelled = cancelledBy(message);
     if (cancelled !== null) return this.#cancel(cancelled);
+    if (opensStream(message)) return void this.#run(this.#streams.open(message));
+    const subscribed = this.#streams.resources(message);
+    if (subscribed !== null) {
+      const { id, answer } = subscribed;
+      return await this.#write({ jsonrpc: "2.0", id, ...answer });
+    }
     if (this.#user.takes(message)) return;
     const opens = isRecord(message) && message.method === "initialize";
     if (opens) this.#user.opened(message);
@@ -191,7 +211,13 @@ class StdioServer {
     if (opens) await answered;
   }
 
+  /** Notes a failure of what nobody waits for. */
+  #run(work: Promise<void>): void {
+    work.catch((error) => this.#failure ??= { error });
+  }
+
   #cancel(id: RequestId): void {
+    this.#streams.cancel(id);
     for (const { ids, cancel } of this.#pending.values()) {
       if (ids.length === 1 && ids[0] === id) cancel.abort();
     }
@@ -360,6 +386,12 @@ class StdioServer {
   }
 }
 
+const WITH_STREAMS = "application/json, text/event-stream";
+
+function isDiscovery(message: unknown): boolean {
+  return isRecord(message) && message.method === "server/discover";
+}
+
 function isCall(message: unknown): boolean {
   return isRecord(message) && message.method === "tools/call";
 }
@@ -417,8 +449,8 @@ function agreedIn(answer: unknown): string | null {
  */
 function headersFor(message: unknown, agreed: string | null): Headers {
   const headers = new Headers({
-    // Not a stream: its answers come whole.
-    "accept": "application/json",
+    // Not a stream: its answers come whole. What a server offers depends on whether there may be some.
+    "accept": isDiscovery(message) ? WITH_STREAMS : "application/json",
     "content-type": "application/json",
   });
   const own = revisionIn(message);

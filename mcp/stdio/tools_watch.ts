@@ -23,8 +23,8 @@ export class ToolsWatch {
   }
 
   /**
-   * Declares the notifications in the answer to `initialize`. The contract fixes what clients of the
-   * oldest revision get.
+   * Declares the notifications in the answer to `initialize`, also those about resources. The contract
+   * fixes what clients of the oldest revision get.
    */
   declare(answer: unknown, revision: string | null): unknown {
     const result = isRecord(answer) ? answer.result : undefined;
@@ -32,7 +32,12 @@ export class ToolsWatch {
     if (!isRecord(answer) || !isRecord(result) || !isRecord(capabilities)) return answer;
     if (revision === null || revision === OLDEST_REVISION) return answer;
     this.#isDeclared = true;
-    const declared = { ...capabilities, tools: { listChanged: true } };
+    const { resources } = capabilities;
+    const declared = {
+      ...capabilities,
+      tools: { listChanged: true },
+      ...isRecord(resources) ? { resources: { ...resources, subscribe: true } } : {},
+    };
     return { ...answer, result: { ...result, capabilities: declared } };
   }
 

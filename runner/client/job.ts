@@ -165,6 +165,7 @@ async function perform(options: JobOptions, output: Output, signals: Signals): P
       signal: signals.ended,
     });
     if (!signals.ended.aborted) await keep(options, places, { output, ended, cacheKey }, signals);
+    await output.note(ended.summary);
     return ended;
   } catch (error) {
     signals.lost.throwIfAborted();

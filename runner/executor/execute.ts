@@ -142,7 +142,6 @@ export async function execute(options: ExecuteOptions): Promise<Ended> {
   await watching;
   const ended = judged(stop, code, progress, plan.commands);
   const summary = output.masked(ended.summary).slice(0, MAX_SUMMARY).toWellFormed();
-  await output.note(summary);
   return { ...ended, summary };
 }
 

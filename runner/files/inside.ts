@@ -1,11 +1,12 @@
 /** Paths of a job's folder, as the runner may open them: a job can make links to anywhere. */
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 
 /**
  * The place of a file or folder below a root, if no link on the way leads elsewhere; null if there is
  * none. It may itself be a link.
  */
 export async function insideOf(root: string, path: string): Promise<string | null> {
+  if (isAbsolute(path) || path.split(/[\\/]/).includes("..")) return null;
   try {
     const full = join(root, path);
     const realRoot = await Deno.realPath(root);

@@ -20,7 +20,7 @@ const SQLITE_FOLDERS = [
 const BOUND_FOLDERS = ["services/", "routes/", "mcp/", "cli/", "http/", "web/"];
 
 /** The folders above services/. */
-const ABOVE_SERVICES = ["routes/", "mcp/", "cli/", "http/", "web/"];
+const ABOVE_SERVICES = ["routes/", "mcp/", "cli/", "http/", "web/", "runner/"];
 
 /** Folders whose modules may take only types from routes/; see `pages`. */
 const PAGE_FOLDERS = ["web/pages/", "web/parts/"];
@@ -67,6 +67,22 @@ const sqlite: Check = (importer, specifier) => {
   if (specifier !== "node:sqlite") return null;
   if (!isIn(importer, BOUND_FOLDERS) || isIn(importer, SQLITE_FOLDERS)) return null;
   return `Only ${SQLITE_FOLDERS.join(", ")} may import node:sqlite: read through Database.tables`;
+};
+
+/** What a runner may know of the server; it is another program, often on another machine. */
+const RUNNER_USES = [
+  "services/kernel/",
+  "services/work/definitions/",
+  "services/work/runs/assignment.ts",
+];
+
+const runnerApart: Check = (importer, specifier) => {
+  const module = target(importer, specifier);
+  if (module === null || !importer.startsWith("runner/") || module.startsWith("runner/")) {
+    return null;
+  }
+  if (isIn(module, RUNNER_USES)) return null;
+  return `runner/ is a program of its own and may not import ${module}`;
 };
 
 const downward: Check = (importer, specifier) => {
@@ -161,6 +177,7 @@ const plugin: Deno.lint.Plugin = {
   rules: {
     "sqlite": importRule(sqlite),
     "downward": importRule(downward),
+    "runner-apart": importRule(runnerApart),
     "door": importRule(door),
     "extended": importRule(extended),
     "pages": importRule(pages),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { instructionsFor } from "../../mcp/mod.ts";
+import { inContractWords } from "../../mcp/names.ts";
 import { OPERATOR } from "../../services/people/identity/mod.ts";
 import { errorCode, newFixture, post, result, rpc, shapeOf } from "./support.ts";
 
@@ -12,7 +13,7 @@ const TOLD = {
 };
 const STATUS_TEXT = { type: "text", text: "status: ok\nagents: 2 active, 3 total" };
 const SERVER_META = { "io.modelcontextprotocol/serverInfo": SERVER_INFO };
-const INSTRUCTIONS = instructionsFor(OPERATOR);
+const INSTRUCTIONS = inContractWords(instructionsFor(OPERATOR));
 const CLIENT_INFO = { name: "test", version: "1" };
 const STATELESS_META = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -90,6 +90,7 @@ export async function runJob(
       output,
       signal,
     });
+    await output.note(ended.summary);
     const textOf = (stream: LogLine["stream"]) =>
       lines.filter((line) => line.stream === stream).map(({ text }) => text).join("\n");
     const done = {

@@ -38,6 +38,21 @@ Deno.test("services import nothing from above them", () => {
   }
 });
 
+Deno.test("a runner knows of the server what both sides say, and no more", () => {
+  const table = [
+    ["../../services/work/runs/assignment.ts", true],
+    ["../../services/work/definitions/mod.ts", true],
+    ["../../services/kernel/words.ts", true],
+    ["../executor/mod.ts", true],
+    ["../../services/work/runs/runs.ts", false],
+    ["../../cli/output.ts", false],
+  ] as const;
+  for (const [module, isAllowed] of table) {
+    const found = broken("runner/client/a.ts", `import { x } from "${module}";`);
+    assert.deepEqual(found, isAllowed ? [] : ["boundaries/runner-apart"], module);
+  }
+});
+
 Deno.test("a part of services is imported through its mod.ts", () => {
   const table = [
     ["services/people/agents/a.ts", "../../engines/database/mod.ts", true],

@@ -372,20 +372,26 @@ export class Attribution {
   }
 
   /**
-   * The ticket that the caller names, else the one that it holds, if it holds a single one.
+   * The ticket that the caller names, else the one that it claimed last: its session, if that
+   * has a name of its own and holds any, else the agent in any session.
    *
    * @param named `PROJECT/TICKET`, or the ticket alone if the caller holds it; null for none
    * @throws Invalid, NotFound if there is no such ticket, or the caller may not read it
    */
   async workOf(principal: Principal, named: string | null): Promise<Work | null> {
     const held = this.#heldBy(principal);
-    if (named === null) return held.length === 1 ? held[0] ?? null : null;
+    if (named === null) {
+      // The first session of an agent is not told from the agent itself.
+      const isNamed = principal.agentSession !== undefined;
+      const own = held.filter(({ holder }) => isNamed && holder === principal.name);
+      return (own.at(-1) ?? held.at(-1))?.work ?? null;
+    }
     const [, slug, start] = TICKET.exec(named.trim()) ?? [];
     if (start === undefined) {
       throw new Invalid('X-Muster-Ticket must be "PROJECT/TICKET", or a ticket that you hold');
     }
     const fitting = await this.#fitting(
-      held.filter(({ project }) => slug === undefined || project === slug),
+      held.map(({ work }) => work).filter(({ project }) => slug === undefined || project === slug),
       start.toLowerCase(),
     );
     if (fitting.length === 1) return fitting[0] ?? null;
@@ -415,12 +421,13 @@ export class Attribution {
     return workOn(access.project, uuid);
   }
 
-  #heldBy({ id }: Principal): readonly Work[] {
+  /** What an agent holds in all of its sessions, and the name of each that holds it; oldest first. */
+  #heldBy({ id }: Principal): readonly { readonly work: Work; readonly holder: string }[] {
     if (id === null) return [];
     const { claims, projects } = this.#options;
-    return claims.heldBy(id).flatMap(({ projectId, ticket }) => {
+    return claims.heldBy(id).flatMap(({ projectId, ticket, holder: { name: holder } }) => {
       const project = projects.get(projectId)?.project;
-      return project === undefined ? [] : [workOn(project, ticket)];
+      return project === undefined ? [] : [{ work: workOn(project, ticket), holder }];
     });
   }
 }

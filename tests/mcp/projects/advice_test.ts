@@ -163,3 +163,17 @@ Deno.test("a resource named .. is not found, and leads to no other route", async
     }
   });
 });
+
+Deno.test("who lists the contract's names of tools reads these in errors and instructions too", async () => {
+  await withTools(async (test) => {
+    const missing = { filepath: "none.txt" };
+    assert.match(await test.fail("read_file", missing, test.operator), /list_branches/);
+    assert.match(await test.fail("get_file", missing), /get_branches/);
+    const opening = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: {} };
+    const { instructions } = await test.rpc("initialize", opening, test.operator) as {
+      instructions: string;
+    };
+    assert.match(instructions, /search_code/);
+    assert.doesNotMatch(instructions, /search_project/);
+  });
+});

@@ -182,14 +182,16 @@ Deno.test("a call counts for the ticket that it names, or for the one that its a
   const backends = [{ name: "main", provider: "openai", base_url: provider.url }];
   await withProject(async ({ api, answer, caller, outsider }) => {
     const ids: string[] = [];
-    for (const title of ["One", "Two", "Three"]) {
+    for (const title of ["One", "Two", "Three", "Four"]) {
       ids.push((await answer("POST /api/tickets", { body: { title } })).uuid);
     }
-    const [one = "", two = "", three = ""] = ids;
-    const claim = (id: string) => answer(`POST /api/tickets/${id}/claim`, { as: caller, body: {} });
-    const ask = async (ticket: string | null, as = caller) => {
+    const [one = "", two = "", three = "", four = ""] = ids;
+    const claim = (id: string, headers = {}) =>
+      answer(`POST /api/tickets/${id}/claim`, { as: caller, body: {}, headers });
+    const ask = async (ticket: string | null, as = caller, session = {}) => {
       const headers = {
         authorization: as,
+        ...session,
         ...(ticket === null ? {} : { "X-Muster-Ticket": ticket }),
       };
       const body = { messages: MESSAGES, model: "gpt-5" };
@@ -200,12 +202,22 @@ Deno.test("a call counts for the ticket that it names, or for the one that its a
     await claim(one);
     assert.deepEqual(await ask(null), [200, ""], "its only claim");
     await claim(two);
-    assert.deepEqual(await ask(null), [200, ""], "one of two");
+    assert.deepEqual(await ask(null), [200, ""], "the newer one of two");
+    const [first, second] = ["terminal-1", "terminal-2"].map((id) => ({ "muster-session": id }));
+    await answer("GET /api/tickets", { as: caller, headers: first ?? {} });
+    await claim(four, second);
+    assert.deepEqual(await ask(null), [200, ""], "the newest of all sessions");
+    await answer(`POST /api/tickets/${three}/claim`, {
+      as: caller,
+      body: {},
+      headers: first ?? {},
+    });
+    assert.deepEqual(await ask(null, caller, second), [200, ""], "that of its session");
     assert.deepEqual(await ask(two.slice(0, 10)), [200, ""]);
     assert.deepEqual(await ask(`demo/${three.slice(0, 10)}`), [200, ""], "it need not hold it");
     for (
       const [ticket, as, status, message] of [
-        [three, caller, 404, /You hold no ticket/],
+        ["ffffffffff", caller, 404, /You hold no ticket/],
         ["demo/ffffffffff", caller, 404, /Ticket not found/],
         ["none/ffffffffff", caller, 404, /There is no project/],
         [`demo/${one}`, outsider, 404, /There is no project/],
@@ -217,18 +229,19 @@ Deno.test("a call counts for the ticket that it names, or for the one that its a
       assert.match(error, message);
     }
     const expected = [
-      ["", 2, 190],
+      ["", 1, 95],
       [`demo/${one}`, 1, 95],
-      [`demo/${two}`, 1, 95],
+      [`demo/${two}`, 2, 190],
       [`demo/${three}`, 1, 95],
+      [`demo/${four}`, 2, 190],
     ];
     const byName = (left: unknown[], right: unknown[]) => String(left) < String(right) ? -1 : 1;
     assert.deepEqual(
       (await groups(api, "by=ticket") as unknown[][]).sort(byName),
       expected.sort(byName),
     );
-    assert.deepEqual(await groups(api, "by=project&project=demo"), [["demo", 3, 285]]);
-    assert.equal(provider.seen.length, 5);
+    assert.deepEqual(await groups(api, "by=project&project=demo"), [["demo", 6, 570]]);
+    assert.equal(provider.seen.length, 7);
   }, { config: { llm: { backends } } });
 });
 
