@@ -177,6 +177,9 @@ function projectGroups(services: Services) {
       return (await import("./projects/list.ts")).projectListRoutes(services);
     }),
     git: lazyGroup("git", async () => (await import("./git/mod.ts")).gitRoutes(services)),
+    actionArtifacts: lazyGroup("actionArtifacts", async () => {
+      return (await import("./actions/artifacts.ts")).artifactRoutes(services);
+    }),
     actions: lazyGroup("actions", async () => {
       return (await import("./actions/mod.ts")).actionRoutes(services);
     }),

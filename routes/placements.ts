@@ -64,6 +64,10 @@ export class ProjectPlacement implements Placement {
     const { method, url } = request;
     const parts = partsOf(request);
     if (parts[0] === "projects") return this.#nodeForPage(method, parts[1] ?? "");
+    // The node with the project keeps the logs of its jobs.
+    if (parts[0] === "live" && parts[1] === "projects" && parts[3] === "jobs") {
+      return this.#homeOf(parts[2] ?? "");
+    }
     if (parts[0] !== "v1" || parts[1] !== "projects") return null;
     const [, , slug = "", part = ""] = parts;
     if (slug === "") return method === "POST" ? this.#options.homes.forNew() : null;

@@ -51,6 +51,25 @@ export function errors<Status extends ErrorStatus>(...statuses: Status[]) {
   >;
 }
 
+/** The body of an error of Connect, as runners of Forgejo read it; `error` of a request that is none. */
+const connectErrorSchema = z.object({
+  code: z.string().optional(),
+  message: z.string().optional(),
+  error: z.string().optional(),
+}).openapi("ConnectError");
+
+/** The error responses of an endpoint of Connect. */
+export function connectErrors<Status extends ErrorStatus>(...statuses: Status[]) {
+  const entries = statuses.map((status) => [
+    status,
+    json(connectErrorSchema, DESCRIPTIONS[status]),
+  ]);
+  return Object.fromEntries(entries) as Record<
+    Status,
+    ReturnType<typeof json<typeof connectErrorSchema>>
+  >;
+}
+
 /** The body of every error below `/v1/llm/openai/`, as OpenAI's SDKs read it. */
 const openAiErrorSchema = z.object({
   error: z.object({ message: z.string(), type: z.string(), code: z.string().nullable() }),

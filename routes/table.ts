@@ -61,6 +61,21 @@ export const ROUTES = {
   "POST /projects/{repository}/info/lfs/verify": ["lfs", "anybody"],
 
   "POST /api/actions/{service}/{method}": ["actions", "nothing", "file body"],
+  "GET /api/actions_pipeline/_apis/pipelines/workflows/{run}/artifacts": [
+    "actionArtifacts",
+    "nothing",
+  ],
+  "POST /api/actions_pipeline/_apis/pipelines/workflows/{run}/artifacts": [
+    "actionArtifacts",
+    "nothing",
+  ],
+  "PATCH /api/actions_pipeline/_apis/pipelines/workflows/{run}/artifacts": [
+    "actionArtifacts",
+    "nothing",
+  ],
+  "PUT /api/actions_pipeline/files": ["actionArtifacts", "nothing", "file body"],
+  "GET /api/actions_pipeline/files": ["actionArtifacts", "nothing"],
+  "GET /api/actions_pipeline/file": ["actionArtifacts", "nothing"],
   "GET /api/actions/git/{owner}/{name}/info/refs": ["actions", "nothing"],
   "POST /api/actions/git/{owner}/{name}/git-upload-pack": ["actions", "nothing", "file body"],
 

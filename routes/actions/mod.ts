@@ -13,7 +13,7 @@ import { z } from "../extended_zod.ts";
 import { readGitBody } from "../git/body.ts";
 import { addressForPrograms } from "../middleware/pages_host.ts";
 import { once } from "../once.ts";
-import { errors } from "../schemas.ts";
+import { connectErrors, errors } from "../schemas.ts";
 import { specialRoute } from "../special_route.ts";
 import { answerWith, failureOf, readMessage, requireProto, timeoutOf } from "./connect.ts";
 import { progressOf, readLogRows, runnerMessage, taskMessage } from "./messages.ts";
@@ -60,7 +60,7 @@ const call = specialRoute("POST /api/actions/{service}/{method}", {
   },
   responses: {
     200: { content: { "application/proto": { schema: binary } }, description: "The answer" },
-    ...errors(400, 401, 403, 404, 408, 409, 413, 503),
+    ...connectErrors(400, 401, 403, 404, 408, 409, 413, 503),
   },
 });
 

@@ -23,7 +23,6 @@ import { type AppEnv, callerOf } from "../environment.ts";
 import { z } from "../extended_zod.ts";
 import { addressForPrograms } from "../middleware/pages_host.ts";
 import type { errors } from "../schemas.ts";
-import { gitAddress } from "../projects/frame.ts";
 import { specialRoute } from "../special_route.ts";
 import { decompressed, readGitBody } from "./body.ts";
 import {
@@ -31,7 +30,6 @@ import {
   enter,
   type FailureForm,
   type GitServices,
-  identify,
   refusalsIn,
   repositoryParam,
   slugOf,
@@ -75,6 +73,7 @@ const getRefs = specialRoute("GET /projects/{repository}/info/refs", {
       content: { [`application/x-${FETCH}-advertisement`]: { schema: binary } },
       description: "The references, or what the server can do",
     },
+    301: { description: "An address without `.git`: the right one is in `Location`" },
     ...refusals(400, 404, 503),
   },
 });
@@ -121,10 +120,7 @@ export function gitRoutes(services: GitServices) {
     .openapi(getRefs, (context) =>
       answered(async () => {
         const { service } = context.req.valid("query");
-        if (slugOf(context) === null) {
-          await identify(context, services, null);
-          throw new NotFound(gitAddress(context, services));
-        }
+        if (slugOf(context) === null) return leadToGit(context, service);
         const { project } = await enter(context, services, service === PUSH ? "write" : "read");
         if (service === undefined) {
           throw new NotFound(
@@ -190,6 +186,13 @@ export function gitRoutes(services: GitServices) {
         });
         return send(await answerPush(outcome, () => head), `application/x-${PUSH}-result`);
       }) as never);
+}
+
+/** Leads a client, which left out the end of the address, to it: `git` goes on there. */
+function leadToGit(context: Context<AppEnv>, service: string | undefined): Response {
+  const slug = encodeURIComponent(context.req.param("repository") ?? "");
+  const query = service === undefined ? "" : `?service=${encodeURIComponent(service)}`;
+  return context.redirect(`/projects/${slug}.git/info/refs${query}`, 301);
 }
 
 /** @throws Invalid if a body is not a request to a service */

@@ -1,10 +1,11 @@
 /** A runner: asks a server for jobs, and runs them. */
+import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { Assignment, Isolation } from "../../services/work/runs/assignment.ts";
+import type { Assignment } from "../../services/work/runs/assignment.ts";
 import { removeFolder, type Sandbox } from "../executor/mod.ts";
 import { endInWords, jobInWords, runJob } from "./job.ts";
 import { Pauses } from "./retries.ts";
-import { Away, type Server } from "./server.ts";
+import { Away, Refused, type Server } from "./server.ts";
 
 /** A request for a job waits so long. */
 const WAIT_SECONDS = 60;
@@ -34,7 +35,7 @@ export interface RunnerOptions {
  */
 export async function serveJobs(options: RunnerOptions): Promise<void> {
   const { workFolder, jobs } = options;
-  const key = await keyOf(workFolder);
+  const key = keyOf(workFolder);
   for (const sandbox of options.sandboxes) await sandbox.sweepAll?.(key);
   await removeFolder(join(workFolder, "jobs"));
   await Deno.mkdir(join(workFolder, "jobs"), { recursive: true });
@@ -54,40 +55,48 @@ export async function serveJobs(options: RunnerOptions): Promise<void> {
 }
 
 /** What the names of this runner's jobs begin with. */
-async function keyOf(workFolder: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(workFolder));
-  return `r${
-    [...new Uint8Array(digest)].slice(0, 6).map((byte) => byte.toString(16).padStart(2, "0")).join(
-      "",
-    )
-  }`;
+function keyOf(workFolder: string): string {
+  return `r${createHash("sha256").update(workFolder).digest("hex").slice(0, 12)}`;
 }
 
 async function serveOneByOne(options: RunnerOptions, key: string): Promise<void> {
-  const { server, sandboxes, version, say, stop } = options;
-  const isolation = kindsOf(sandboxes);
-  const request = { wait_seconds: WAIT_SECONDS, isolation, version };
-  const pauses = new Pauses();
-  let isAway = false;
+  const { say, stop } = options;
   while (!stop.aborted) {
+    const assignment = await nextJob(options);
+    if (assignment === null) continue;
     try {
-      const assignment = await server.lease(request, stop);
-      if (isAway) say("The server is back");
-      isAway = false;
-      pauses.reset();
-      if (assignment !== null) await serveJob(options, assignment, key);
+      await serveJob(options, assignment, key);
     } catch (error) {
-      if (stop.aborted) return;
-      if (!(error instanceof Away)) throw error;
-      if (!isAway) say(`The server is away; trying again: ${error.message}`);
-      isAway = true;
-      await pauses.wait(stop).catch(() => {});
+      // A fault of this program costs the job its lease, and no other job anything.
+      say(`${jobInWords(assignment)}: ${error instanceof Error ? error.stack : error}`);
     }
   }
 }
 
-function kindsOf(sandboxes: readonly Sandbox[]): Isolation[] {
-  return sandboxes.map(({ kind }) => kind);
+/** The answers to a runner that the server does not want. */
+const UNWANTED = [401, 403];
+
+/** Asks until there is a job; null if none came for a while, or the runner is to stop. */
+async function nextJob(options: RunnerOptions): Promise<Assignment | null> {
+  const { server, sandboxes, version, say, stop } = options;
+  const isolation = sandboxes.map(({ kind }) => kind);
+  const request = { wait_seconds: WAIT_SECONDS, isolation, version };
+  const pauses = new Pauses();
+  for (let isAway = false;;) {
+    try {
+      const assignment = await server.lease(request, stop);
+      if (isAway) say("The server is back");
+      return assignment;
+    } catch (error) {
+      if (stop.aborted) return null;
+      const isRefusal = error instanceof Refused;
+      if (isRefusal && UNWANTED.includes(error.status)) throw error;
+      if (!isRefusal && !(error instanceof Away)) throw error;
+      if (!isAway) say(`The server has no answer; trying again: ${error.message}`);
+      isAway = true;
+      await pauses.wait(stop).catch(() => {});
+    }
+  }
 }
 
 async function serveJob(

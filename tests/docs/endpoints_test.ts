@@ -34,7 +34,10 @@ function endpointsIn(spans: readonly string[]): string[] {
 
 /** An endpoint of the repository API is named from its base on. */
 function inProject(endpoint: string): string {
-  return endpoint.replace(/^(\w+) (\/api(?:\/(?!actions\/)|$))/, "$1 /projects/{slug}/fossil$2");
+  return endpoint.replace(
+    /^(\w+) (\/api(?:\/(?!actions\/|actions_pipeline\/)|$))/,
+    "$1 /projects/{slug}/fossil$2",
+  );
 }
 
 /** The paths that code spans and blocks name without a method. */

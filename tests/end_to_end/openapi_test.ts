@@ -202,6 +202,12 @@ const STEPS: readonly Step[] = [
 
 /** Endpoints whose success another request must prepare, each tested where it belongs. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
+  "GET /api/actions_pipeline/_apis/pipelines/workflows/{run}/artifacts",
+  "POST /api/actions_pipeline/_apis/pipelines/workflows/{run}/artifacts",
+  "PATCH /api/actions_pipeline/_apis/pipelines/workflows/{run}/artifacts",
+  "PUT /api/actions_pipeline/files",
+  "GET /api/actions_pipeline/files",
+  "GET /api/actions_pipeline/file",
   "GET /session",
   "DELETE /v1/pauses/{id}",
   "DELETE /v1/tokens/{id}",

@@ -20,7 +20,8 @@ function raw(target: string): Request {
   });
 }
 
-const PARTS = ["v1", "projects", "demo", "fossil", "agents", "scout", "messages", "%64emo", "%25"];
+const PARTS = ["v1", "projects", "demo", "fossil", "agents", "scout", "messages", "%64emo", "%25"]
+  .concat("live", "jobs");
 
 Deno.test("what decides on the node of a request reads its target as the router does", async () => {
   const asked: string[] = [];
@@ -44,7 +45,11 @@ Deno.test("what decides on the node of a request reads its target as the router 
     router.on(method, path.replace(/\{(\w+)\}/g, ":$1"), (context) => context.text("leader"));
   }
   const slugOf = (given: string) => given === "new" ? "" : given;
-  for (const path of ["/projects/:slug", "/projects/:slug/*", "/v1/projects/:slug/repository"]) {
+  const ofProject = [
+    ...["/projects/:slug", "/projects/:slug/*", "/v1/projects/:slug/repository"],
+    "/live/projects/:slug/jobs/:id",
+  ];
+  for (const path of ofProject) {
     router.get(
       path,
       (context) => context.text(`project ${slugOf(context.req.param("slug") ?? "")}`),
@@ -55,6 +60,7 @@ Deno.test("what decides on the node of a request reads its target as the router 
     ...["/projects/demo/../x/y", "//projects/demo", "/projects//demo", "/projects/demo%2fx"],
     ...["/projects\\demo", "/projects/demo?x/../y", "/projects/demo#x", "/v1/../projects/demo"],
     ...["/projects/%2f%zz", "/projects/d%65mo%zz", "/projects/%e9%64emo", "/projects/%2564emo"],
+    ...["/live/projects/demo/jobs/1", "/live/projects/x/../demo/jobs/1"],
     ...["/v1/agents/scout/messages", "/v1/agents/../messages", "/v1/agents/x/../scout/messages"],
   ];
   for (const target of [...fixed, ...randomTargets(3000, PARTS)]) {

@@ -14,20 +14,22 @@ const [, , module, url, token] = process.argv;
 const { createMCPClient, experimental_createMCPEventWebhook: createWebhook } = await import(module);
 
 const subscriptions = new Map();
+const settled = (value) => Promise.resolve(value);
 const store = {
-  get: async (key) => subscriptions.get(key),
-  getById: async (id) => [...subscriptions.values()].find((one) => one.id === id),
-  set: async (one) => void subscriptions.set(one.key, one),
-  update: async (key, patch) =>
-    void subscriptions.set(key, { ...subscriptions.get(key), ...patch }),
-  delete: async (key) => void subscriptions.delete(key),
+  get: (key) => settled(subscriptions.get(key)),
+  getById: (id) => settled([...subscriptions.values()].find((one) => one.id === id)),
+  set: (one) => settled(void subscriptions.set(one.key, one)),
+  update: (key, patch) =>
+    settled(void subscriptions.set(key, { ...subscriptions.get(key), ...patch })),
+  delete: (key) => settled(void subscriptions.delete(key)),
 };
 
 const arrivals = new EventEmitter();
 const arrived = [];
-const keep = (what) => async (given) => {
+const keep = (what) => (given) => {
   arrived.push({ what, ...given });
   arrivals.emit("arrival");
+  return settled();
 };
 const webhook = createWebhook({
   store,

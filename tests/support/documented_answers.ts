@@ -24,7 +24,9 @@ const anthropicError = z.strictObject({
   error: z.strictObject({ type: z.string().min(1), message: z.string().min(1) }),
 });
 
-const errorSchema = z.union([usualError, anthropicError]);
+const connectError = z.strictObject({ code: z.string(), message: z.string() });
+
+const errorSchema = z.union([usualError, anthropicError, connectError]);
 const strayErrorSchema = z.union([usualError.strict(), anthropicError]);
 
 /** Compares answers with a document. */

@@ -1,6 +1,6 @@
 /** Runs of checks in every state, which a runner that a test plays has done. */
 import { order, type Server } from "./api.ts";
-import { textAt } from "./json.ts";
+import { numberAt, textAt } from "./json.ts";
 
 /** What the project `demo` defines. */
 export const DEFINITION = `checks:
@@ -15,12 +15,22 @@ export const DEFINITION = `checks:
     labels: [gpu]
 `;
 
-/** The ids of what ran. */
+/** What ran. */
 export interface CheckPlaces {
-  /** A job that failed, with a long log. */
+  /** The id of a job that failed, with a long log. */
   readonly failed: string;
-  /** A job that runs. */
+  /** The id of a job that ran when this was made; its lease lasts half a minute. */
   readonly running: string;
+  /** Begins another one with the same log. */
+  begin(): Promise<RunningJob>;
+}
+
+/** A job that the runner has. */
+export interface RunningJob {
+  readonly id: string;
+  /** Adds lines to its log, and renews its lease; gives the number of the last line. */
+  print(lines: readonly (readonly [stream: string, text: string])[]): Promise<number>;
+  finish(outcome: string): Promise<void>;
 }
 
 interface Job {
@@ -30,22 +40,22 @@ interface Job {
 }
 
 /** Lines of a log: a command that passes, and one with 400 lines that fails. */
-const LOG = [
+const LOG: readonly (readonly [stream: string, text: string])[] = [
   ["note", "Runs in bwrap"],
   ["command", "deno task lint"],
   ["out", "\x1b[32mChecked 214 files\x1b[0m"],
   ["command", "deno task test"],
   ...Array.from(
     { length: 400 },
-    (_, place) => ["out", `merges timetable ${place + 1} ... \x1b[32mok\x1b[0m (3ms)`],
+    (_, place) => ["out", `merges timetable ${place + 1} ... \x1b[32mok\x1b[0m (3ms)`] as const,
   ),
   ["err", "\x1b[1;31merror\x1b[0m: AssertionError: two departures at \x1b[4m08:15\x1b[0m"],
   ["err", "    at merge (\x1b[36mfile:///src/timetable.ts\x1b[0m:\x1b[33m12\x1b[0m)"],
   ["out", ""],
   ["out", "\x1b[41;97m FAILED \x1b[0m | 399 passed | \x1b[31m1 failed\x1b[0m"],
-] as const;
+];
 
-/** A runner that fails the first tests, passes the rest but one, and goes on with that. */
+/** A runner that fails the first tests, passes what they need, and goes on with the next tests. */
 export async function fillChecks(server: Server): Promise<CheckPlaces> {
   const made = await order(server, "POST /v1/runners", { name: "east-1", labels: ["linux"] });
   await order(server, "POST /v1/runners", { name: "west-1", projects: ["demo"] });
@@ -54,27 +64,38 @@ export async function fillChecks(server: Server): Promise<CheckPlaces> {
     value: "s3cret-value",
   });
   const runner: Server = { api: server.api, token: textAt(made, "token") };
-  const lease = async () =>
-    await order(runner, "POST /v1/runner/jobs", {
-      wait_seconds: 10,
-      isolation: ["bwrap"],
-      version: "1.0.0",
-    }) as Job;
-  const tell = ({ id, generation }: Job, what: string, body: object) =>
-    order(runner, `POST /v1/runner/jobs/${id}/${what}`, { generation, ...body });
-  const log = (job: Job) => {
-    const lines = LOG.map(([stream, text], at) => ({ at: at * 40, stream, text }));
-    return tell(job, "log", { from: 1, lines });
+  const lease = async () => {
+    const asked = { wait_seconds: 10, isolation: ["bwrap"], version: "1.0.0" };
+    return begun(runner, await order(runner, "POST /v1/runner/jobs", asked) as Job);
   };
-  const finish = (job: Job, outcome: string) =>
-    tell(job, "finish", { outcome, exit_code: outcome === "success" ? 0 : 1 });
-  for (let failed: Job | null = null;;) {
-    const job = await lease();
-    await log(job);
-    if (job.name !== "tests") await finish(job, "success");
-    else if (failed === null) {
-      failed = job;
-      await finish(job, "failure");
-    } else return { failed: failed.id, running: job.id };
-  }
+  const begin = async () => {
+    for (;;) {
+      const job = await lease();
+      await job.print(LOG);
+      if (job.name === "tests") return job;
+      await job.finish("success");
+    }
+  };
+  const failed = await begin();
+  await failed.finish("failure");
+  return { failed: failed.id, running: (await begin()).id, begin };
+}
+
+function begun(runner: Server, { id, generation, name }: Job): RunningJob & Pick<Job, "name"> {
+  const tell = (what: string, body: object) =>
+    order(runner, `POST /v1/runner/jobs/${id}/${what}`, { generation, ...body });
+  let from = 1;
+  return {
+    id,
+    name,
+    print: async (log) => {
+      const lines = log.map(([stream, text], at) => ({ at: (from + at - 1) * 40, stream, text }));
+      from = numberAt(await tell("log", { from, lines }), "next");
+      await tell("renew", { wait_seconds: 0 });
+      return from - 1;
+    },
+    finish: async (outcome) => {
+      await tell("finish", { outcome, exit_code: outcome === "success" ? 0 : 1 });
+    },
+  };
 }

@@ -13,8 +13,9 @@ export interface Stop {
   readonly status: number;
 }
 
-/** The addresses that answer no page. */
+/** The addresses that answer no page, or only a refusal. */
 export const NO_PAGES: ReadonlyMap<string, string> = new Map([
+  ["/oauth/authorize", "has a page only for those whom a program sends"],
   ["/projects/:slug/timeline.atom", "is a feed"],
   ["/robots.txt", "is for robots"],
 ]);
@@ -180,7 +181,9 @@ function workPaths(project: ProjectPlaces): readonly string[] {
     `${DEMO}/wiki/Home?view=edit`,
     `${DEMO}/wiki/Home?view=history`,
     `${DEMO}/wiki/Home?view=diff`,
-    ...["tickets", "runs", "settings/webhooks", "settings/mirror"].map((page) => `${EMPTY}/${page}`),
+    ...["tickets", "runs", "settings/webhooks", "settings/mirror"].map((page) =>
+      `${EMPTY}/${page}`
+    ),
   ];
 }
 

@@ -6,7 +6,7 @@ import { LineNumber } from "./code.tsx";
 import { Slices } from "./slices.tsx";
 
 /** Most lines of a page, and most characters. */
-export const LINES_OF_PAGE = 200;
+export const LINES_OF_PAGE = 150;
 const CHARACTERS_OF_PAGE = 20_000;
 
 /**

@@ -54,6 +54,7 @@ import {
   RunFigures,
   Runs,
   Triggers,
+  WorkflowArtifacts,
   WorkflowSource,
 } from "../../work/runs/mod.ts";
 import { Releases, Uploads } from "../../work/releases/mod.ts";
@@ -144,6 +145,8 @@ export interface Hosting extends ReviewServices, Notifications {
   /** What runners of Forgejo and Gitea get. */
   readonly forgeTasks: ForgeTasks;
   readonly jobArtifacts: JobArtifacts;
+  /** The same files, as actions know them. */
+  readonly workflowArtifacts: WorkflowArtifacts;
   readonly jobCaches: JobCaches;
   readonly runFigures: RunFigures;
   readonly checkSecrets: CheckSecrets;
@@ -196,6 +199,7 @@ type CheckRuns = Pick<
   | "jobLogs"
   | "forgeTasks"
   | "jobArtifacts"
+  | "workflowArtifacts"
   | "jobCaches"
   | "runFigures"
   | "checkSecrets"
@@ -458,6 +462,11 @@ async function openCheckRuns(
     logs: jobLogs,
     folder: join(folder, ".checks", ".arriving"),
   });
+  const workflowArtifacts = new WorkflowArtifacts({
+    ...parts,
+    jobArtifacts,
+    folder: join(folder, ".checks", ".arriving"),
+  });
   const jobCaches = new JobCaches({
     ...options,
     store: runs.store,
@@ -476,6 +485,7 @@ async function openCheckRuns(
     jobLogs,
     forgeTasks,
     jobArtifacts,
+    workflowArtifacts,
     jobCaches,
     runFigures,
     checkSecrets,

@@ -60,6 +60,16 @@ export class JobArtifacts {
     }));
   }
 
+  /** The artifacts of jobs, those of the newest job last. */
+  async ofJobs(
+    jobIds: readonly string[],
+  ): Promise<readonly { readonly jobId: string; readonly path: string; readonly bytes: number }[]> {
+    if (jobIds.length === 0) return [];
+    const rows = await this.#options.database.tables.selectFrom("check_artifacts").selectAll()
+      .where("job_id", "in", jobIds).orderBy("job_id").orderBy("path").execute();
+    return rows.map(({ job_id: jobId, path, bytes }) => ({ jobId, path, bytes }));
+  }
+
   /**
    * Keeps a file; it replaces the one of the same path.
    *

@@ -140,7 +140,7 @@ export class ForgeTasks {
       const text = JSON.stringify(told);
       if (text !== known.steps) await runs.progress(lease, told);
       known.steps = text;
-      return job.cancelReason === null ? "running" : "cancelled";
+      return job.cancelReason === null && !this.#isLate(job) ? "running" : "cancelled";
     }
     if (!known.isLogged) {
       throw new Unavailable("Send the rest of the log first", { retryAfterSeconds: 1 });
@@ -148,7 +148,7 @@ export class ForgeTasks {
     await jobLogs.end(lease);
     await runs.finish(lease, job.id, {
       generation: lease.generation,
-      ...outcomeOf(job, result, told),
+      ...outcomeOf(job, { result, steps: told, isLate: this.#isLate(job) }),
       exit_code: null,
       outputs: JSON.stringify(bounded(outputs)),
       steps: JSON.stringify(told),
@@ -216,6 +216,11 @@ export class ForgeTasks {
     return lease;
   }
 
+  #isLate({ startedAt, spec }: Job): boolean {
+    return startedAt !== null &&
+      this.#options.scheduler.now() >= startedAt + spec.timeoutSeconds * 1000;
+  }
+
   /** A task that another process gave away is renewed at once. */
   #knownOf(number: number): Known {
     const known = this.#known.get(number) ?? { renewedAt: 0, steps: "", isLogged: false };
@@ -253,13 +258,20 @@ function stepsOf({ spec: { workflow } }: Job, told: readonly ToldStep[]): JobSte
 }
 
 function outcomeOf(
-  { spec: { workflow }, cancelReason }: Job,
-  result: Exclude<JobStep["result"], null>,
-  steps: readonly JobStep[],
+  { spec: { workflow, timeoutSeconds }, cancelReason }: Job,
+  { result, steps, isLate }: {
+    readonly result: Exclude<JobStep["result"], null>;
+    readonly steps: readonly JobStep[];
+    readonly isLate: boolean;
+  },
 ): { readonly outcome: "success" | "failure" | "error"; readonly summary: string } {
   if (result === "success") return { outcome: "success", summary: "Passed" };
   // A runner that was told to end a job says that it has failed.
   if (cancelReason !== null) return { outcome: "error", summary: cancelReason };
+  if (isLate) {
+    const summary = `Ended after ${timeoutSeconds} seconds, which is its limit`;
+    return { outcome: "error", summary };
+  }
   if (result !== "failure") {
     return { outcome: "error", summary: "Its runner ended it before it was over" };
   }

@@ -20,5 +20,6 @@ export type { Job, JobSpec, JobStep, Run, RunNotice, WorkflowSpec } from "./reco
 export { Runs } from "./runs.ts";
 export { CheckSecrets } from "./secrets.ts";
 export { Triggers } from "./triggers.ts";
+export { type ArtifactFile, type PartRange, WorkflowArtifacts } from "./workflow_artifacts.ts";
 export { needsOfJob, nextOfWorkflows } from "./workflow_advancing.ts";
 export { WorkflowSource } from "./workflow_source.ts";

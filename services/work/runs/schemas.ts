@@ -56,7 +56,12 @@ export const jobDetailSchema = jobSchema.extend({
   generation: z.int().meta({ description: "How many runners got it" }),
   log_lines: z.int(),
   artifacts: z.array(artifactSchema),
-  steps: z.unknown().meta({ description: "Of a workflow's job: how far its steps are" }),
+  steps: z.array(z.object({
+    name: z.string(),
+    result: z.enum(["success", "failure", "cancelled", "skipped"]).nullable(),
+    line: z.int().meta({ description: "The number of its first line in the log" }),
+    lines: z.int(),
+  })).readonly().meta({ description: "Those of a workflow's job" }),
   last_seconds: z.array(z.number()).meta({
     description: "How long the check's last ten jobs ran that passed, the newest first",
   }),

@@ -72,7 +72,11 @@ function waitsFor(job: Job, { runners }: Surroundings): string | null {
   if (job.state !== "queued") return null;
   const all = runners.all();
   if (all.length === 0) return "a runner: there is none. `muster runner create` makes one";
-  if (all.some((runner) => canRun(runner, job))) return "a runner that is free";
+  if (all.some((runner) => canRun(runner, job))) {
+    return job.group === null
+      ? "a runner that is free"
+      : `a runner that is free, and its turn in the group ${job.group}`;
+  }
   const labels = job.labels.length === 0 ? "" : ` with the labels ${job.labels.join(", ")}`;
   return `a runner${labels} for this project: there is none, or it is paused`;
 }

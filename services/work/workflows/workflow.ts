@@ -144,8 +144,12 @@ function noticesOfJob(
 
 function whyUnserved(uses: string, actionsUrl: string | null): string | null {
   const [action = "", ref = ""] = uses.split("@");
-  const found = UNSERVED.find(([name]) => action.endsWith(name));
-  if (found !== undefined) return found[1];
+  if (/actions\/(?:upload|download)-artifact$/.test(action) && !ref.startsWith("v3")) {
+    return "This server speaks to version 3 of the actions for artifacts: name them with @v3";
+  }
+  if (action.endsWith("actions/cache")) {
+    return "The cache is the runner's own: no other runner reads it";
+  }
   const isElsewhere = /^(?:\.{0,2}\/|docker:|https?:)/.test(uses);
   if (actionsUrl !== null || isElsewhere) return null;
   if (action !== "actions/checkout") {
@@ -155,13 +159,6 @@ function whyUnserved(uses: string, actionsUrl: string | null): string | null {
     ? null
     : "This server offers its own actions/checkout as v1 to v9: other versions are not there";
 }
-
-/** Actions that speak to a service of their own. */
-const UNSERVED: readonly (readonly [string, string])[] = [
-  ["actions/upload-artifact", "This server keeps no artifacts of workflows: the step fails"],
-  ["actions/download-artifact", "This server keeps no artifacts of workflows: the step fails"],
-  ["actions/cache", "The cache is the runner's own, and no other runner reads it"],
-];
 
 function whyUnread(key: string): string {
   return UNREAD[key] ?? "This key is not read";

@@ -84,7 +84,7 @@ realTest(
     const { checkSecrets } = test.api.services.hosting;
     const secret = { name: "DEPLOY", check: null, value: "k3y-of-deployment" };
     await checkSecrets.set(test.project, secret, BY_OPERATOR);
-    await test.answer("PUT /api/protection", { body: [{ pattern: "trunk", contexts: [] }] });
+    await test.answer("PUT /api/protection", { body: [{ pattern: "trunk", push: "nobody" }] });
     const tip = await commitFiles(test, {
       "hello.txt": "hello from the project\n",
       [FILE]: `name: CI
@@ -102,7 +102,7 @@ jobs:
   test:
     needs: [build]
     runs-on: [linux]
-    strategy: { matrix: { a: [1, 2] } }
+    strategy: { fail-fast: false, matrix: { a: [1, 2] } }
     env: { OWN: "own \${{ matrix.a }}" }
     steps:
       - run: echo "$TOP $OWN \${{ needs.build.outputs.v == github.sha }}"

@@ -205,7 +205,7 @@ Deno.test("only jobs of a protected branch get the project's secrets that they n
     for (const name of ["DEPLOY", "OTHER"]) {
       await checkSecrets.set(test.project, { name, check: null, value: `of ${name}` }, BY_OPERATOR);
     }
-    await test.answer("PUT /api/protection", { body: [{ pattern: "trunk", contexts: [] }] });
+    await test.answer("PUT /api/protection", { body: [{ pattern: "trunk", push: "nobody" }] });
     const runner = await ForgeRunner.make(test);
     const steps = `steps: [{ run: "echo \${{ secrets.DEPLOY }}" }]`;
     await define(test, workflow(`  a: { runs-on: linux, ${steps} }\n`, "[push, pull_request]"));
@@ -261,5 +261,90 @@ Deno.test("workflows of GitHub run where the project says so", async () => {
     await define(test, "github_workflows: true\nchecks: {}\n", ".muster/checks.yaml");
     await aReview(test, "two");
     assert.equal(idOf(await runner.run()), "a");
+  });
+});
+
+Deno.test("a task whose runner is lost runs again, and the first runner changes nothing", async () => {
+  await withGit(async (test) => {
+    await define(test, workflow(`  a: { runs-on: linux, ${STEPS} }\n`));
+    const [lost, other] = [
+      await ForgeRunner.make(test),
+      await ForgeRunner.make(test, ["linux"], "forge-2"),
+    ];
+    const { tip } = await aReview(test);
+    const first = await lost.fetch(20_000);
+    assert.ok(first !== undefined);
+    await lost.log(first, 0, ["of the first"]);
+    const second = other.fetch(20_000);
+    test.api.services.clock.advance(31_000);
+    const again = await second;
+    assert.ok(again !== undefined && again.id !== first.id);
+    await lost.log(first, 1, ["late"], true);
+    assert.equal((await lost.update(first, Result.FAILURE)).result, Result.CANCELLED);
+    await other.log(again, 0, ["of the second"], true);
+    await other.update(again, Result.SUCCESS);
+    assert.deepEqual(await checksOf(test, tip), ["CI / a: success: Passed"]);
+    const [job] = await test.api.services.hosting.runs.store.jobsOn(test.project.id, tip);
+    assert.ok(job !== undefined);
+    const logs = await Promise.all([1, 2].map(async (generation) => {
+      const key = { projectId: test.project.id, jobId: job.id, generation };
+      const { lines } = await test.api.services.hosting.jobLogs.read(key, 1, 10);
+      return lines.map(({ text }) => text);
+    }));
+    assert.deepEqual(logs, [["of the first"], ["of the second"]]);
+  });
+});
+
+Deno.test("what a runner tells keeps its lease, and a task that is out of time is ended", async () => {
+  await withGit(async (test) => {
+    await define(test, workflow(`  a: { runs-on: linux, timeout-minutes: 1, ${STEPS} }\n`));
+    const runner = await ForgeRunner.make(test);
+    const { tip } = await aReview(test);
+    const task = await runner.fetch(20_000);
+    assert.ok(task !== undefined);
+    for (const result of [Result.UNSPECIFIED, Result.UNSPECIFIED, Result.CANCELLED]) {
+      test.api.services.clock.advance(20_000);
+      assert.equal((await runner.update(task, Result.UNSPECIFIED)).result, result);
+    }
+    await runner.log(task, 0, ["context canceled"], true);
+    await runner.update(task, Result.FAILURE);
+    assert.deepEqual(await checksOf(test, tip), [
+      "CI / a: error: Ended after 60 seconds, which is its limit",
+    ]);
+  });
+});
+
+Deno.test("somebody starts a workflow by its file's name, with inputs", async () => {
+  await withGit(async (test) => {
+    const inputs =
+      "{ level: { type: choice, options: [a, b], default: a }, dry: { type: boolean } }";
+    const on = `{ workflow_dispatch: { inputs: ${inputs} } }`;
+    const job = `  a: { runs-on: "\${{ inputs.level }}", if: inputs.dry, ${STEPS} }\n`;
+    await define(test, workflow(job, on));
+    const runner = await ForgeRunner.make(test, ["b"]);
+    const body = { checks: ["ci.yml"], inputs: { level: "b", dry: "true" } };
+    await test.answer("POST /api/runs", { as: test.caller, body });
+    const { context } = await runner.run();
+    assert.equal(context?.["event_name"], "workflow_dispatch");
+    assert.deepEqual((context?.["event"] as { inputs: unknown }).inputs, { level: "b", dry: true });
+    const wrong = { checks: ["ci.yml"], inputs: { level: "c" } };
+    const { fault } = await test.answer("POST /api/runs", { as: test.caller, body: wrong });
+    assert.equal(fault, `${FILE}: inputs.level: must be one of: a, b`);
+  });
+});
+
+Deno.test("a workflow runs at the times that it names", async () => {
+  await withGit(async (test) => {
+    await define(
+      test,
+      workflow(`  a: { runs-on: linux, ${STEPS} }\n`, '{ schedule: [{ cron: "0 3 * * *" }] }'),
+    );
+    const runner = await ForgeRunner.make(test);
+    await aReview(test);
+    const next = runner.run();
+    test.api.services.clock.advance(24 * 3_600_000);
+    const { context } = await next;
+    assert.equal(context?.["event_name"], "schedule");
+    assert.equal((context?.["event"] as { schedule: unknown }).schedule, "0 3 * * *");
   });
 });

@@ -128,11 +128,8 @@ function Row({ visit, project, landing, jobs = NO_JOBS }: {
   /** The jobs that test its candidate, by context. */
   readonly jobs?: ReadonlyMap<string, JobView> | undefined;
 }) {
-  const awaited = jobs.values().flatMap(({ check, counts, waits_for }) =>
-    counts && waits_for !== null ? [`${check} waits for ${waits_for}`] : []
-  ).toArray();
-  const missing = landing.status === "testing"
-    ? landing.contexts.filter((context) => landing.checks.every((one) => one.context !== context))
+  const awaited = landing.status === "testing"
+    ? landing.contexts.map((context) => awaitedOf(context, jobs.get(context)))
     : [];
   const { review, title, status, position, reason, conflicts, checks, candidate } = landing;
   return (
@@ -153,11 +150,6 @@ function Row({ visit, project, landing, jobs = NO_JOBS }: {
       </div>
       {reason !== null && <p>{reason}.</p>}
       {awaited.length > 0 && <p class="small">{awaited.join("; ")}.</p>}
-      {missing.length > 0 && (
-        <p class="small">
-          Nobody has reported {missing.join(", ")} yet.
-        </p>
-      )}
       {conflicts.length > 0 && (
         <ul class="plain small soft">
           {conflicts.map(({ path, kind }) => (
@@ -193,6 +185,13 @@ function Row({ visit, project, landing, jobs = NO_JOBS }: {
       </div>
     </li>
   );
+}
+
+/** What a landing waits for until it has a check. */
+function awaitedOf(context: string, job: JobView | undefined): string {
+  if (job === undefined) return `${context} waits for a CI that reports it`;
+  if (job.waits_for !== null) return `${context} waits for ${job.waits_for}`;
+  return job.state === "running" ? `${context} runs on ${job.runner}` : `${context} must pass`;
 }
 
 function Check({ project: { base }, context, state, job }: {

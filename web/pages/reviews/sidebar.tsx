@@ -2,7 +2,7 @@ import { awaitedReporters } from "../../../services/work/protection/mod.ts";
 import { DEFINITION_PATH } from "../../../services/work/runs/mod.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { ButtonForm, Form, knownNames, TextField } from "../../parts/form.tsx";
-import { JobButtons, lookOfCheck, RunState } from "../../parts/runs.tsx";
+import { isOpen, JobButtons, lookOfCheck, RunState } from "../../parts/runs.tsx";
 import { Time } from "../../parts/time.tsx";
 import { changesSince } from "./next_step.tsx";
 import type { ReviewProps } from "./props.ts";
@@ -64,7 +64,7 @@ function Check({ visit, project, jobs, check, demand }: ReviewProps & {
         {waits === null ? `${description} (by ${reporter})` : `Waits for ${waits}.`}
       </span>
       {demand?.uncounted.includes(reporter) && <Uncounted demand={demand} />}
-      {job !== undefined && (
+      {job !== undefined && !isOpen(job) && job.state !== "success" && (
         <div class="suggested row">
           <JobButtons {...{ visit, project, job }} />
         </div>

@@ -24,6 +24,9 @@ export const page = definePage({
   json: (visit) => `/api/jobs/${encodeURIComponent(visit.param("id"))}`,
 });
 
+/** So many steps are not folded. */
+const OPEN_STEPS = 8;
+
 /** Lines before one that a link names. */
 const BEFORE = 20;
 
@@ -102,12 +105,31 @@ function Head({ project, job }: JobProps) {
         </div>
       )}
       <EarlierLeases {...{ project, job }} />
+      <Steps {...{ project, job }} />
     </>
   );
 }
 
 function isRed({ state }: JobView): boolean {
   return state === "failure" || state === "error";
+}
+
+/** The steps of a workflow's job, each with a link to its first line. */
+function Steps({ project: { visit }, job: { steps } }: JobProps) {
+  if (steps.length === 0) return null;
+  return (
+    <details class="more" open={steps.length <= OPEN_STEPS}>
+      <summary>Steps</summary>
+      <ol class="plain">
+        {steps.map(({ name, result, line, lines }) => (
+          <li>
+            {result !== null && <RunState state={result} />}{" "}
+            {lines > 0 ? <a href={withQuery(visit.url.pathname, { line })}>{name}</a> : name}
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
 }
 
 /** The logs of runners that were lost. */

@@ -97,7 +97,7 @@ function RunButtons({ project: { visit, open: { mayWrite } }, run: { jobs } }: R
 }
 
 /** A place in a file, with which a line of a fault begins. */
-const PLACE = /^([^\s:]+):(\d+)(?::\d+)?:\s*(.+)$/;
+const PLACE = /^([^\s:]+):(\d+)(?::\d+)?: (.+)$/;
 
 /** What is wrong with a definition, each with a link to its line. */
 function Fault({ project, run, fault }: RunProps & { readonly fault: string }) {

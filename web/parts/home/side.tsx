@@ -108,8 +108,9 @@ export function FlakyChecks({ checks }: { readonly checks: readonly FlakyCheck[]
               <li>
                 <a href={`/projects/${slug}/jobs/${job}`}>{check}</a>
                 <div class="soft small">
-                  {slug} · failed and passed without a change {times === 1 ? "once" : `${times} times`}
-                  {" "}within a week, last <Time at={new Date(endedAt).toISOString()} />
+                  {slug} · failed and passed without a change{" "}
+                  {times === 1 ? "once" : `${times} times`} within a week, last{" "}
+                  <Time at={new Date(endedAt).toISOString()} />
                 </div>
               </li>
             ))}

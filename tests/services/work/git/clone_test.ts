@@ -165,12 +165,18 @@ gitTest(
 );
 
 gitTest("a clone of another address of the project is told the right one", async (test) => {
-  for (const path of ["/projects/demo", "/projects/demo/fossil", "/projects/none/fossil"]) {
+  for (const path of ["/projects/demo/fossil", "/projects/none/fossil"]) {
     const { code, stderr } = await test.client.run(["clone", test.origin + path, "astray"]);
     assert.notEqual(code, 0);
     const slug = path.split("/")[2];
     assert.match(stderr, new RegExp(`The address for git is ${test.origin}/projects/${slug}.git`));
   }
+});
+
+gitTest("a clone of an address without .git is led to it", async (test) => {
+  await commitFiles(test, { "a.txt": "a\n" });
+  const { code } = await test.client.run(["clone", test.url.slice(0, -".git".length), "led"]);
+  assert.equal(code, 0);
 });
 
 gitTest(
