@@ -3,5 +3,5 @@
  * README.md.
  */
 export { type Judged, Protection, type ReviewStanding } from "./protection.ts";
-export { awaitedReporters, type BranchRule, reasonOf } from "./rules.ts";
+export { awaitedReporters, type BranchRule, pushRefusal, reasonOf, runnersOf } from "./rules.ts";
 export type { RequiredCheck } from "./schemas.ts";

@@ -201,7 +201,7 @@ export class Protection implements Directory {
     const users = reports.length === 0
       ? []
       : await repositories.read(project, (repository) => repository.users({ checkin, base }));
-    const facts = { reports, users, subjects: [...subjects, ...this.#agentsOf(users)] };
+    const facts = { branch, reports, users, subjects: [...subjects, ...this.#agentsOf(users)] };
     return contexts.map((context) => standingOf(context, facts));
   }
 

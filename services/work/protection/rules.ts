@@ -23,6 +23,11 @@ export interface KeptRule extends Omit<Rule, "contexts"> {
   readonly contexts: readonly RequiredContext[];
 }
 
+/** The key under which runners report the checks that a branch defines. */
+export function runnersOf(branch: string): string {
+  return `runner:${branch}`;
+}
+
 /** The combined demands of all rules that match a branch. */
 export interface BranchRule extends Omit<Rule, "pattern" | "contexts"> {
   /** The matching patterns; empty if the branch is not protected. */
@@ -113,6 +118,8 @@ export interface Tested {
 
 /** What is known of the check-in. */
 interface Facts {
+  /** Whose rule it is. */
+  readonly branch: string;
   /** Newest first. */
   readonly reports: readonly NewestReport[];
   /** The users of the check-ins under test. */
@@ -126,13 +133,13 @@ interface Facts {
  */
 export function standingOf(
   { context, demands }: BranchRule["contexts"][number],
-  { reports, users, subjects }: Facts,
+  { branch, reports, users, subjects }: Facts,
 ): RequiredCheck {
   const names = new Set([...users, ...subjects.map(({ name }) => name)].map(foldCase));
   const keys = new Set(subjects.map(({ key }) => key));
   const counts = ({ reporter }: NewestReport) =>
     !keys.has(reporter.key) && !names.has(foldCase(reporter.name)) &&
-    demands.every((reporters) => isTrusted(reporter, reporters));
+    demands.every((reporters) => isTrusted(reporter, branch, reporters));
   const its = reports.filter((report) => report.context === context);
   const counting = its.findIndex(counts);
   const newest = its[counting];
@@ -150,10 +157,16 @@ export function standingOf(
 
 /**
  * Project tokens report by right: only with the scope `status:write` can they report at all. So do
- * runners, for the jobs that this server gave them.
+ * runners, for the jobs that this server gave them, as far as the branch itself has defined these:
+ * on another branch, its writers define what passes.
  */
-function isTrusted({ kind, key }: Actor, reporters: readonly Reporter[]): boolean {
-  if (kind === "project" || kind === "runner") return true;
+function isTrusted(
+  { kind, key }: Actor,
+  branch: string,
+  reporters: readonly Reporter[],
+): boolean {
+  if (kind === "project") return true;
+  if (kind === "runner") return key === runnersOf(branch);
   return reporters.some((reporter) => reporter.key === key);
 }
 

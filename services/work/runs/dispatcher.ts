@@ -18,6 +18,7 @@ import type { Assignment, Isolation, LeaseRequest, Renewal } from "./assignment.
 import type { Job, Run } from "./records.ts";
 import type { Runs } from "./runs.ts";
 import type { CheckSecrets } from "./secrets.ts";
+import type { Needed } from "./store.ts";
 
 /** Jobs that are looked at in one round. */
 const LOOKED_AT = 200;
@@ -59,12 +60,16 @@ export interface Asked extends Pick<LeaseRequest, "isolation"> {
 interface Waiting {
   readonly asked: Asked;
   readonly caller: Caller;
+  /** Whether a lease is being made for it: it waits for that, even if its time is up. */
+  isGiven: boolean;
+  isOver: boolean;
   take(leased: LeasedJob | null): void;
 }
 
 /**
  * Gives jobs to runners that wait, and tells runners of cancelled jobs. Events wake it, on every node of
  * a cluster, so nobody polls. The node that changes the row of a job first gives it to its runner.
+ * Projects take turns.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
@@ -72,6 +77,9 @@ export class Dispatcher {
   readonly #sweep: Sweep;
   /** By job: those that wait for its cancellation. */
   readonly #watched = new Map<string, Set<() => void>>();
+  /** By project: the place of its last job among all that were given here. */
+  readonly #turns = new Map<string, number>();
+  #given = 0;
   #following: Following | null = null;
 
   constructor(options: DispatcherOptions) {
@@ -112,20 +120,26 @@ export class Dispatcher {
     const waiting: Waiting = {
       asked,
       caller,
+      isGiven: false,
+      isOver: false,
       take: (leased) => {
         this.#waiting.delete(waiting);
         resolve(leased);
       },
     };
+    const giveUp = () => {
+      waiting.isOver = true;
+      if (!waiting.isGiven) waiting.take(null);
+    };
     this.#waiting.add(waiting);
-    end.onEnd = () => waiting.take(null);
+    end.onEnd = giveUp;
     this.#sweep.start();
     if (asked.wait === 0) {
       await this.#sweep.idle();
       if (this.#waiting.has(waiting)) waiting.take(null);
       return await promise;
     }
-    const cancel = this.#options.scheduler.after(asked.wait, () => waiting.take(null));
+    const cancel = this.#options.scheduler.after(asked.wait, giveUp);
     try {
       return await promise;
     } finally {
@@ -167,40 +181,70 @@ export class Dispatcher {
     }
   }
 
-  /** Why no runner can take a job at the moment; null if it only waits for its turn. */
   async #dispatch(): Promise<void> {
+    const { runs: { store } } = this.#options;
     while (this.#waiting.size > 0) {
-      const { runs: { store } } = this.#options;
-      const kinds = [...new Set([...this.#waiting].flatMap(({ asked }) => asked.kinds))];
-      const jobs = await store.queued(kinds, LOOKED_AT);
+      const needed = (await store.needed()).filter((one) => this.#takerOf(one) !== undefined);
+      const jobs = await store.queued(needed, LOOKED_AT);
       let given = 0;
-      for (const job of jobs) {
-        const fitting = [...this.#waiting].find((waiting) => this.#fits(job, waiting));
-        if (fitting !== undefined && await this.#give(job, fitting)) given++;
+      for (const job of this.#inTurns(jobs)) {
+        const taker = this.#takerOf(job, ({ asked }) => keepsApart(job, asked.isolation));
+        if (taker !== undefined && await this.#give(job, taker)) given++;
         if (this.#waiting.size === 0) return;
       }
       if (given === 0 || jobs.length < LOOKED_AT) return;
     }
   }
 
-  #fits(job: Job, { asked, caller }: Waiting): boolean {
-    const runner = this.#options.runners.get(caller.principal.id ?? "");
-    return runner !== null && asked.kinds.includes(job.kind) && canRun(runner, job) &&
-      this.#isOpen(job) && keepsApart(job, asked.isolation);
+  /** First those of the projects whose last turn was the longest ago. */
+  #inTurns(jobs: readonly Job[]): readonly Job[] {
+    const counts = new Map<string, number>();
+    return jobs.map((job) => {
+      const place = counts.get(job.projectId) ?? 0;
+      counts.set(job.projectId, place + 1);
+      return { job, place, turn: this.#turns.get(job.projectId) ?? 0 };
+    }).sort((one, other) => one.place - other.place || one.turn - other.turn)
+      .map(({ job }) => job);
   }
 
-  #isOpen({ projectId }: Job): boolean {
+  /** A runner that waits and may take a job. */
+  #takerOf(job: Needed, also: (waiting: Waiting) => boolean = () => true): Waiting | undefined {
+    if (!this.#isOpen(job)) return undefined;
+    return this.#waiting.values().find((waiting) => {
+      const { asked, caller, isOver } = waiting;
+      const runner = this.#options.runners.get(caller.principal.id ?? "");
+      return !isOver && runner !== null && asked.kinds.includes(job.kind) &&
+        canRun(runner, job) && also(waiting);
+    });
+  }
+
+  #isOpen({ projectId }: Needed): boolean {
     const held = this.#options.projects.get(projectId);
     return held !== null && held.project.archivedAt === null;
   }
 
   /** @returns whether the runner got the job */
-  async #give(job: Job, { caller, take }: Waiting): Promise<boolean> {
+  async #give(job: Job, waiting: Waiting): Promise<boolean> {
+    waiting.isGiven = true;
+    try {
+      const leased = await this.#lease(job, waiting);
+      if (leased === null) return false;
+      this.#turns.set(job.projectId, ++this.#given);
+      waiting.take(leased);
+      return true;
+    } finally {
+      waiting.isGiven = false;
+      if (waiting.isOver) waiting.take(null);
+    }
+  }
+
+  /** @returns null if the job is not to be had any more */
+  async #lease(job: Job, { caller }: Waiting): Promise<LeasedJob | null> {
     const { database, runners, runs, leases, secrets, scheduler, projects } = this.#options;
     const runner = runners.get(caller.principal.id ?? "");
     const project = projects.get(job.projectId)?.project;
     const run = await runs.store.get(job.runId);
-    if (runner === null || project === undefined || run === null) return false;
+    if (runner === null || project === undefined || run === null) return null;
     const generation = job.generation + 1;
     const { lease, token, statement: begins } = await leases.begin({
       jobId: job.id,
@@ -223,12 +267,11 @@ export class Dispatcher {
         events: [runs.eventOf(project, run, leased, originOf(caller))],
       });
     } catch (error) {
-      if (error instanceof Unchanged) return false;
+      if (error instanceof Unchanged) return null;
       throw error;
     }
     runs.expectLease();
-    take({ job: leased, run, project, lease, token, secrets: given });
-    return true;
+    return { job: leased, run, project, lease, token, secrets: given };
   }
 }
 

@@ -25,6 +25,7 @@ import {
   type ProjectRepositories,
   type Projects,
 } from "../projects/mod.ts";
+import { runnersOf } from "../protection/mod.ts";
 import { type Lease, LEASE_MS, leaseGone, type Leases, type Runners } from "../runners/mod.ts";
 import { nextByNeeds, type NextOf } from "./advancing.ts";
 import type { FinishRequest } from "./assignment.ts";
@@ -384,24 +385,6 @@ export class Runs {
     return state;
   }
 
-  /**
-   * Keeps how far the steps of a job are.
-   *
-   * @param steps JSON
-   * @throws Conflict if the lease has ended
-   */
-  async noteSteps({ jobId, generation }: Lease, steps: string): Promise<void> {
-    const update = this.#options.database.tables.updateTable("check_jobs").set({ steps })
-      .where("id", "=", jobId).where("generation", "=", generation).where("state", "=", "running");
-    try {
-      await this.#options.database.commit({
-        statements: [statement(update, { mustChange: true })],
-      });
-    } catch (error) {
-      throw error instanceof Unchanged ? leaseGone() : error;
-    }
-  }
-
   /** The last lines of the log of a check, as one; empty if it did not run on a runner. */
   async lastLines(project: Project, checkin: string, context: string): Promise<string> {
     const [job] = await this.store.jobsOn(project.id, checkin, context);
@@ -522,7 +505,7 @@ export class Runs {
         state: "error",
         description: clipped(text),
         target_url: "",
-      }, { actor: reporterOf(null, false), origin })
+      }, { actor: reporterOf(null, { branch: row.branch, counts: false }), origin })
     ));
     return {
       statements: [
@@ -537,7 +520,7 @@ export class Runs {
   /** Adds jobs to a run, and reports that their checks are pending. */
   async #asking(
     project: Project,
-    run: Pick<Run, "number" | "review">,
+    run: Pick<Run, "number" | "review" | "branch">,
     jobs: readonly Selectable<Tables["check_jobs"]>[],
     { origin }: By,
   ): Promise<Required<Change>> {
@@ -551,7 +534,10 @@ export class Runs {
         state: "pending",
         description: job.state === "queued" ? "Waits for a runner" : "Waits for other checks",
         target_url: "",
-      }, { actor: reporterOf(null, job.counts === 1), origin });
+      }, {
+        actor: reporterOf(null, { branch: run.branch, counts: job.counts === 1 }),
+        origin,
+      });
       statements.push(statement(tables.insertInto("check_jobs").values(job)), ...report.statements);
       const about = { ...job, runner: null, cancelReason: null };
       events.push(...report.events, this.eventOf(project, run, about, origin));
@@ -627,7 +613,10 @@ export class Runs {
         description: clipped(summary),
         target_url: "",
       }, {
-        actor: reporterOf(isRunners ? job.runner : null, job.counts),
+        actor: reporterOf(isRunners ? job.runner : null, {
+          branch: run.branch,
+          counts: job.counts,
+        }),
         origin: by.origin,
         unread: state === "cancelled" || state === "skipped" ? state : undefined,
       });
@@ -817,11 +806,19 @@ function withDependents(jobs: readonly Job[], context: string): readonly Job[] {
   return jobs.filter((job) => taken.has(job.context));
 }
 
-/** Who reports the check of a job: its runner, or this server. */
-function reporterOf(runner: Job["runner"], counts: boolean): Actor {
-  const kind = counts ? "runner" : "name";
-  if (runner === null) return { key: `runner:${kind}`, name: "muster", kind };
-  return { key: `runner:${runner.id}`, name: `runner ${runner.name}`, kind };
+/**
+ * Who reports the check of a job: its runner, or this server.
+ *
+ * @param branch whose definition began it
+ */
+function reporterOf(
+  runner: Job["runner"],
+  { branch, counts }: Pick<Run, "branch"> & Pick<Job, "counts">,
+): Actor {
+  const name = runner === null ? "muster" : `runner ${runner.name}`;
+  return counts
+    ? { key: runnersOf(branch), name, kind: "runner" }
+    : { key: `name:${name}`, name, kind: "name" };
 }
 
 function summaryOf(state: JobState, exitCode: number | null): string {

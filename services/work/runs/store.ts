@@ -2,6 +2,9 @@ import type { Database, Statement } from "../../engines/database/mod.ts";
 import { statement } from "../../engines/database/mod.ts";
 import { type Job, jobOf, OPEN_STATES, type Run, runOf } from "./records.ts";
 
+/** What a job that waits asks of a runner. */
+export type Needed = Pick<Job, "projectId" | "kind" | "labels">;
+
 /** Which runs to list. */
 export interface RunFilter {
   readonly checkin?: string | undefined;
@@ -128,11 +131,48 @@ export class RunStore {
     return [...new Map(rows.toReversed().map((row) => [row.context, jobOf(row)])).values()];
   }
 
-  /** Jobs that wait for a runner, the oldest first. */
-  async queued(kinds: readonly Job["kind"][], limit: number): Promise<readonly Job[]> {
-    const rows = await this.#tables.selectFrom("check_jobs").selectAll()
-      .where("state", "=", "queued").where("kind", "in", kinds)
-      .orderBy("queued_at").orderBy("id").limit(limit).execute();
+  /** What the jobs that wait for a runner ask of it, each once. */
+  async needed(): Promise<readonly Needed[]> {
+    const rows = await this.#tables.selectFrom("check_jobs").distinct()
+      .select(["project_id", "kind", "labels"]).where("state", "=", "queued").execute();
+    return rows.map(({ project_id: projectId, kind, labels }) => ({
+      projectId,
+      kind,
+      labels: JSON.parse(labels),
+    }));
+  }
+
+  /**
+   * Jobs that wait for a runner: the oldest of each project and its labels, then the second of each,
+   * and so on. Those whose group runs in another run are left out.
+   */
+  async queued(needed: readonly Needed[], limit: number): Promise<readonly Job[]> {
+    if (needed.length === 0) return [];
+    const every = <Value>(of: (one: Needed) => Value) => [...new Set(needed.map(of))];
+    const placed = this.#tables.selectFrom("check_jobs as job")
+      .select(({ fn }) => [
+        "job.id",
+        fn.agg<number>("row_number").over((over) =>
+          over.partitionBy(["job.project_id", "job.labels"])
+            .orderBy("job.queued_at").orderBy("job.id")
+        ).as("place"),
+      ])
+      .where("job.state", "=", "queued")
+      .where("job.kind", "in", every(({ kind }) => kind))
+      .where("job.project_id", "in", every(({ projectId }) => projectId))
+      .where("job.labels", "in", every(({ labels }) => JSON.stringify(labels)))
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(
+          selectFrom("check_jobs as other").select("other.id")
+            .whereRef("other.project_id", "=", "job.project_id")
+            .whereRef("other.group_name", "=", "job.group_name")
+            .where("other.state", "=", "running").whereRef("other.run_id", "<>", "job.run_id"),
+        ))
+      );
+    const rows = await this.#tables.selectFrom(placed.as("placed"))
+      .innerJoin("check_jobs", "check_jobs.id", "placed.id").selectAll("check_jobs")
+      .orderBy("placed.place").orderBy("check_jobs.queued_at").orderBy("check_jobs.id")
+      .limit(limit).execute();
     return rows.map(jobOf);
   }
 

@@ -5,7 +5,7 @@ import type { Log } from "../../kernel/log.ts";
 import type { Scheduler } from "../../kernel/scheduler.ts";
 import { inBackground } from "../../kernel/sweep.ts";
 import type { Project, ProjectRepositories, Projects } from "../projects/mod.ts";
-import type { Protection } from "../protection/mod.ts";
+import { type Protection, pushRefusal } from "../protection/mod.ts";
 import type { ReviewStore } from "../reviews/mod.ts";
 import { isPassing } from "../workspaces/mod.ts";
 import type { JobSource, Trigger } from "./planning.ts";
@@ -287,13 +287,13 @@ export class Triggers {
   }
 }
 
-/** Whether what is on a branch has passed its rules: only such code gets secrets. */
+/** Whether a branch takes only what has met its rules, and no pushes: only such code gets secrets. */
 export function isProtected(
   protection: Pick<Protection, "ruleOf">,
   project: Project,
   branch: string,
 ): boolean {
-  return protection.ruleOf(project, branch).patterns.length > 0;
+  return pushRefusal(protection.ruleOf(project, branch), false) !== null;
 }
 
 /** Who caused an event. */

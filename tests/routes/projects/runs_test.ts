@@ -269,6 +269,40 @@ Deno.test("no change weakens its own test: its definition runs beside, and never
   });
 });
 
+Deno.test("a branch that its author defines makes no check green for another branch", async () => {
+  await withProject(async (test) => {
+    const { answer, caller } = test;
+    await defineChecks(test, "  tests:\n    run: make test\n");
+    await answer("PUT /api/protection", { body: [{ pattern: "trunk", contexts: ["tests"] }] });
+    const runner = await aRunner(test);
+    const { id, tip } = await aReview(test, "work", {
+      ".muster/checks.yaml": "checks:\n  tests:\n    run: 'true'\n",
+    });
+    await runner.run("failure");
+    await runner.run("success");
+    await answer("POST /api/runs", { as: caller, body: { branch: "workspace/work" } });
+    const forged = await runner.run("success");
+    assert.deepEqual([forged.name, forged.checkin, forged.commands], ["tests", tip, ["true"]]);
+    const [required] = (await answer(`GET /api/reviews/${id}`)).required_checks;
+    assert.deepEqual([required.context, required.state], ["tests", "failure"]);
+  });
+});
+
+Deno.test("a rule that lets writers push protects no secrets", async () => {
+  await withProject(async (test) => {
+    const { answer } = test;
+    const runner = await aRunner(test);
+    await answer("PUT /api/check-secrets/TOKEN", { body: { value: "for all checks" } });
+    await answer("PUT /api/protection", { body: [{ pattern: "*", merge: "admin" }] });
+    const secrets = "  deploy:\n    run: make\n    on: [push]\n    secrets: [TOKEN]\n";
+    await defineChecks(test, secrets);
+    assert.deepEqual((await runner.run("success")).secrets, {});
+    await answer("PUT /api/protection", { body: [{ pattern: "trunk", push: "admin" }] });
+    await answer("POST /api/runs", { body: {} });
+    assert.deepEqual((await runner.run("success")).secrets, { TOKEN: "for all checks" });
+  });
+});
+
 Deno.test("only what is on a protected branch gets secrets", async () => {
   await withProject(async (test) => {
     const { answer, send, caller } = test;
@@ -297,7 +331,8 @@ Deno.test("only what is on a protected branch gets secrets", async () => {
     const { id } = await aReview(test);
     assert.deepEqual(await secretsOf(), [{}, {}]);
     await answer(`POST /api/reviews/${id}/approve`);
-    await answer("PUT /api/protection", { body: [{ pattern: "trunk" }] });
+    const approvals = { any: 1, people: 0 };
+    await answer("PUT /api/protection", { body: [{ pattern: "trunk", approvals }] });
     await answer("POST /api/workspaces/work/merge", { as: caller, body: {} });
     assert.deepEqual(await secretsOf(), [{ TOKEN: "its own" }, { TOKEN: "for all checks" }]);
   });
@@ -382,6 +417,47 @@ Deno.test("an operator, a halt or a member ends a job", async () => {
   });
 });
 
+Deno.test("jobs that nobody can take keep none waiting, and projects take turns", async () => {
+  await withProject(async (test) => {
+    const { api, answer } = test;
+    const names = Array.from({ length: 49 }, (_, at) => `gpu-${at}`);
+    const gpu = names.map((name) => `  ${name}:\n    run: make\n    labels: [gpu]\n`);
+    await defineChecks(test, `  tests:\n    run: make\n${gpu.join("")}`);
+    const elsewhere = { slug: "elsewhere", name: "Elsewhere", description: "" };
+    const { project } = await api.services.hosting.projects.create(
+      { ...elsewhere, visibility: "private" },
+      BY_OPERATOR,
+    );
+    await defineChecks({ ...test, project }, "  other:\n    run: make\n");
+    for (let round = 0; round < 5; round++) {
+      await answer("POST /api/runs", { body: { checks: names } });
+    }
+    for (let round = 0; round < 3; round++) {
+      await answer("POST /api/runs", { body: { checks: ["tests"] } });
+    }
+    await api.answer("POST /projects/elsewhere/fossil/api/runs", {});
+    const runner = await aRunner(test);
+    const ran: string[] = [];
+    for (let count = 0; count < 4; count++) ran.push((await runner.run("success")).name);
+    assert.deepEqual(ran, ["tests", "other", "tests", "tests"]);
+    assert.equal(await runner.lease(0), null);
+  });
+});
+
+Deno.test("a runner gets the job that it is given when its time is up", async () => {
+  await withProject(async (test) => {
+    const { api: { services: { database, clock } } } = test;
+    await defineChecks(test, "  tests:\n    run: make test\n");
+    const runner = await aRunner(test);
+    const { id } = await aReview(test);
+    await jobOf(test, `review=${id}`, "tests", ({ state }) => state === "queued");
+    const stop = database.onAppended(() => clock.advance(2000));
+    const job = await runner.lease(1);
+    stop();
+    assert.equal(job?.generation, 1);
+  });
+});
+
 Deno.test("a runner that is stopped gives its job back", async () => {
   await withProject(async (test) => {
     await defineChecks(test, "  tests:\n    run: make test\n");
@@ -448,7 +524,7 @@ Deno.test("files that a job keeps can be read, and caches stay with the code tha
     const { artifacts } = await answer(`GET /api/jobs/${pushed.id}`, { as: caller });
     assert.equal(artifacts[0].path, "coverage/index.html");
 
-    await answer("PUT /api/protection", { body: [{ pattern: "trunk" }] });
+    await answer("PUT /api/protection", { body: [{ pattern: "trunk", push: "admin" }] });
     await answer("POST /api/runs", { body: {} });
     const safe = await runner.lease();
     assert.ok(safe !== null);
