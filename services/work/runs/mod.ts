@@ -9,7 +9,6 @@ export { JobLogs, type LogBatch, type LogKey, type NumberedLine } from "./job_lo
 export {
   AS_CHANGED,
   CheckDefinitions,
-  DEFINITION_PATH,
   type JobSource,
   type Plan,
   type PlannedJob,
