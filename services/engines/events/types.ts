@@ -407,6 +407,10 @@ export interface ProjectEventTypes {
     description: string;
     target_url: string;
     reporter: string;
+    /** The review whose round was tested, or null; absent if no runner of muster did it. */
+    review?: number | null;
+    /** The job that ended so. */
+    job?: string;
     /** Why nobody need read it: its job was cancelled or skipped; absent otherwise. */
     unread?: "cancelled" | "skipped";
   };

@@ -218,14 +218,19 @@ const CHECK_ENDS: Readonly<Record<string, string>> = {
 };
 
 function statusLine({ data }: EventOf<"project.status">): Line | null {
-  const { checkin, context, state, previous_state, description, unread } = data;
+  const { checkin, context, state, previous_state, description, unread, review = null } = data;
   if (state === "pending" || state === previous_state || unread !== undefined) return null;
   const end = CHECK_ENDS[state] ?? state;
-  const text = `The check ${oneLine(context, 100)} ${end} on ${short(checkin)}`;
-  return {
-    kind: state === "success" ? "status" : failureKind("status"),
-    text: text + excerpt(description),
-  };
+  const tested = review === null ? short(checkin) : `review ${review}`;
+  const text = `The check ${oneLine(context, 100)} ${end} on ${tested}`;
+  if (state === "success") return { kind: "status", text: text + excerpt(description) };
+  return { kind: failureKind("status"), text: text + placeOf(data) + excerpt(description) };
+}
+
+/** Where people read why a check is red, in parentheses. */
+function placeOf({ project, job, target_url }: EventOf<"project.status">["data"]): string {
+  const place = job === undefined ? oneLine(target_url, 120) : `/projects/${project}/jobs/${job}`;
+  return place === "" ? "" : ` (${place})`;
 }
 
 /**

@@ -115,6 +115,8 @@ export class Checks {
       readonly actor: Actor;
       readonly origin: Origin;
       readonly unread?: "cancelled" | "skipped" | undefined;
+      /** What was tested, and the job whose result it is. */
+      readonly about?: { readonly review?: number | null; readonly job?: string };
     },
   ): Promise<Required<Change>> {
     const known = await this.find(project, report.checkin, report.context);
@@ -125,7 +127,7 @@ export class Checks {
     project: Project,
     report: Report,
     known: Check | null,
-    { actor, origin, unread }: Parameters<Checks["reporting"]>[2],
+    { actor, origin, unread, about = {} }: Parameters<Checks["reporting"]>[2],
   ): Required<Change> {
     const { checkin, context, state, description, target_url } = report;
     const now = this.#clock();
@@ -140,6 +142,7 @@ export class Checks {
       target_url,
       reporter: actor.name,
       ...unread === undefined ? {} : { unread },
+      ...about,
     };
     return {
       statements: [

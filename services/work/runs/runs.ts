@@ -505,7 +505,11 @@ export class Runs {
         state: "error",
         description: clipped(text),
         target_url: "",
-      }, { actor: reporterOf(null, { branch: row.branch, counts: false }), origin })
+      }, {
+        actor: reporterOf(null, { branch: row.branch, counts: false }),
+        origin,
+        about: { review: row.review },
+      })
     ));
     return {
       statements: [
@@ -619,6 +623,7 @@ export class Runs {
         }),
         origin: by.origin,
         unread: state === "cancelled" || state === "skipped" ? state : undefined,
+        about: { review: run.review, job: job.id },
       });
       return {
         statements: [

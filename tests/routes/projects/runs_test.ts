@@ -686,5 +686,14 @@ Deno.test("the author of a check that failed is told with the last lines of its 
       entry?.text ?? "",
       /^tests: failure on .*: Failed with exit code 1\. The last lines: expected 4, got 5$/,
     );
+    // So the line in the project's channel names both.
+    const { events } = await test.api.services.eventLog.read({
+      after: 0,
+      types: ["project.status"],
+      limit: 100,
+    });
+    const { review, job, state } = events.at(-1)?.data ?? {};
+    assert.deepEqual([review, state], [1, "failure"]);
+    assert.equal((await test.answer(`GET /api/jobs/${job}`)).state, "failure");
   });
 });

@@ -181,14 +181,22 @@ Deno.test("each event of workspaces, reviews and landings has one line", () => {
 });
 
 Deno.test("each event of check-ins, checks, pages, releases and the project has one line", () => {
-  const status = (state: string, previous: string | null = "pending", description = "") =>
+  const status = (
+    state: string,
+    previous: string | null = "pending",
+    description = "",
+    more = {},
+  ) =>
     line("project.status", {
       checkin: HASH,
       context: "ci",
       state,
       previous_state: previous,
       description,
+      target_url: "",
+      ...more,
     });
+  const byJob = { review: 7, job: "01J" };
   const release = (verb: string, name = "One") =>
     line("project.release", { tag_name: "v1.0.0", name, status: verb });
   const checkin = { uuid: HASH, user: "ada", comment: "Fix the crash" };
@@ -201,6 +209,9 @@ Deno.test("each event of check-ins, checks, pages, releases and the project has 
     status("error"),
     status("pending", null),
     status("failure", "failure"),
+    status("failure", "pending", "Failed with exit code 1", byJob),
+    status("success", "pending", "Passed", byJob),
+    status("failure", "pending", "", { target_url: "https://ci.example/9" }),
     release("published"),
     release("updated"),
     release("deleted", "v1.0.0"),
@@ -222,6 +233,9 @@ Deno.test("each event of check-ins, checks, pages, releases and the project has 
     "The check ci ended with an error on 0123456789",
     null,
     null,
+    "The check ci failed on review 7 (/projects/demo/jobs/01J): Failed with exit code 1",
+    "The check ci passed on review 7: Passed",
+    "The check ci failed on 0123456789 (https://ci.example/9)",
     "ada published release v1.0.0 “One”",
     "ada updated release v1.0.0 “One”",
     "ada deleted release v1.0.0",
