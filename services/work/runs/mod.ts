@@ -5,7 +5,13 @@ export { type Asked, Dispatcher, type LeasedJob } from "./dispatcher.ts";
 export { type ForgeTask, ForgeTasks, type TaskProgress, type TaskRow } from "./forge_tasks.ts";
 export { JobCaches } from "./caches.ts";
 export { RunFigures } from "./figures.ts";
-export { JobLogs, type LogBatch, type LogKey, type NumberedLine } from "./job_logs.ts";
+export {
+  JobLogs,
+  type LogBatch,
+  type LogKey,
+  type NumberedLine,
+  STREAMED_BYTES,
+} from "./job_logs.ts";
 export {
   AS_CHANGED,
   CheckDefinitions,
