@@ -21,7 +21,7 @@ export {
   type PlannedJob,
   type Trigger,
 } from "./planning.ts";
-export { Leftovers } from "./leftovers.ts";
+export { ARRIVING, Leftovers } from "./leftovers.ts";
 export type { Job, JobSpec, JobStep, Run, RunNotice, WorkflowSpec } from "./records.ts";
 export { Runs } from "./runs.ts";
 export { CheckSecrets } from "./secrets.ts";
