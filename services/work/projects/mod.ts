@@ -13,7 +13,12 @@ export {
   isSameActor,
 } from "./actors.ts";
 export { type Answer, type NewAnswer, RepositoryAnswers } from "./answers.ts";
-export { definesChecks } from "./check_files.ts";
+export {
+  definesChecks,
+  DEFINITION_PATH,
+  GITHUB_WORKFLOWS,
+  WORKFLOW_FOLDERS,
+} from "./check_files.ts";
 export { type OpenFile, readPart } from "./downloads.ts";
 export { serviceErrorOf } from "./errors/mod.ts";
 export { projectEvent, type ProjectEventData, type ProjectEventType } from "./events.ts";

@@ -4,7 +4,12 @@ import { originOf } from "../../people/identity/mod.ts";
 import type { Project, ProjectRepositories, RegisteredKind } from "../projects/mod.ts";
 import type { Protection, RequiredCheck, ReviewStanding } from "../protection/mod.ts";
 import type { Claims } from "../tickets/mod.ts";
-import type { GatedMerge, WorkspaceChange, Workspaces } from "../workspaces/mod.ts";
+import {
+  type GatedMerge,
+  pathsOf,
+  type WorkspaceChange,
+  type Workspaces,
+} from "../workspaces/mod.ts";
 import { definesChecks } from "../projects/mod.ts";
 import { LandingStore } from "./landing_store.ts";
 import {
@@ -245,7 +250,7 @@ export class ReviewMerges {
       project,
       await workspaces.line(project, workspace, target),
     );
-    return mayChangeChecks(files.map(({ name }) => name));
+    return mayChangeChecks(pathsOf(files));
   }
 
   /** Requires approval for a merge through the workspace's own endpoint. */

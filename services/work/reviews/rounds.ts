@@ -8,7 +8,7 @@ import type {
   ReceivedArtifact,
 } from "../../engines/fossil/mod.ts";
 import type { Project, Reception } from "../projects/mod.ts";
-import { branchOf, type Workspace, type Workspaces } from "../workspaces/mod.ts";
+import { branchOf, pathsOf, type Workspace, type Workspaces } from "../workspaces/mod.ts";
 import type { Comment, Review, Round } from "./records.ts";
 import type { Reviewers } from "./reviewers.ts";
 import type { NewComment } from "./schemas.ts";
@@ -48,7 +48,7 @@ export async function pin(
 ): Promise<Pinned> {
   const line = await workspaces.line(project, workspace, target);
   const { files } = await workspaces.files(project, line);
-  const filesChanged = files.slice(0, MAX_FILES).map(({ name }) => name);
+  const filesChanged = pathsOf(files).slice(0, MAX_FILES);
   return { base: line.base, tip: line.tip, filesChanged };
 }
 

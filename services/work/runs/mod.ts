@@ -15,7 +15,6 @@ export {
 export {
   AS_CHANGED,
   CheckDefinitions,
-  DEFINITION_PATH,
   type JobSource,
   type Plan,
   type PlannedJob,

@@ -1,5 +1,5 @@
 /** From a cause to the jobs that it begins. */
-import type { Project, ProjectRepositories } from "../projects/mod.ts";
+import { DEFINITION_PATH, type Project, type ProjectRepositories } from "../projects/mod.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { matchesGlob } from "../../engines/fossil/front/mod.ts";
 import type { CheckDefinition, Definition } from "../definitions/mod.ts";
@@ -50,9 +50,6 @@ export interface Plan {
   /** What is wrong with definitions, by the context under which it is reported. */
   readonly faults: readonly { readonly context: string; readonly text: string }[];
 }
-
-/** Where a repository defines its checks. */
-export const DEFINITION_PATH = ".muster/checks.yaml";
 
 /** Longest definition that is read, in bytes; its parser refuses less. */
 const MAX_BYTES = 1_000_000;

@@ -1,17 +1,17 @@
 /** Workflows of Forgejo, Gitea and GitHub as a source of jobs. */
 import { createHash } from "node:crypto";
 import { NotFound } from "../../kernel/errors.ts";
-import type { Project, ProjectRepositories } from "../projects/mod.ts";
+import {
+  GITHUB_WORKFLOWS,
+  type Project,
+  type ProjectRepositories,
+  WORKFLOW_FOLDERS,
+} from "../projects/mod.ts";
 import type { ReviewStore } from "../reviews/mod.ts";
 import type { Contexts, Expansion, Workflow, WorkflowEvent } from "../workflows/mod.ts";
 import type { JobSource, Plan, PlannedJob, Trigger } from "./planning.ts";
 import { AS_CHANGED, definitionAt } from "./planning.ts";
 import type { JobSpec, WorkflowSpec } from "./records.ts";
-
-/** Where workflows are: the first of these folders that a check-in has. */
-const FOLDERS = [".forgejo/workflows", ".gitea/workflows"] as const;
-/** Only where `.muster/checks.yaml` says so: a project that came from GitHub may run them there. */
-const GITHUB = ".github/workflows";
 
 /** Most workflows of a project. */
 const MAX_FILES = 50;
@@ -136,11 +136,11 @@ export class WorkflowSource implements JobSource {
     checkin: string,
     decides: string,
   ): Promise<ReadonlyMap<string, string>> {
-    for (const folder of FOLDERS) {
+    for (const folder of WORKFLOW_FOLDERS) {
       const files = await this.#filesIn(project, checkin, folder);
       if (files !== null) return files;
     }
-    const files = await this.#filesIn(project, checkin, GITHUB);
+    const files = await this.#filesIn(project, checkin, GITHUB_WORKFLOWS);
     if (files === null) return new Map();
     const definition = await definitionAt(this.#options.repositories, project, decides);
     return definition?.githubWorkflows === true ? files : new Map();

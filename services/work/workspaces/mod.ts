@@ -1,6 +1,6 @@
 /** Workspaces: branches on which agents work, without a checkout. */
 export { lineOf, requireTarget } from "./lines.ts";
-export { OverlapWatch } from "./overlaps.ts";
+export { OverlapWatch, pathsOf } from "./overlaps.ts";
 export {
   branchOf,
   type GatedMerge,

@@ -14,6 +14,7 @@ import {
   SYSTEM,
 } from "../../engines/events/mod.ts";
 import { addTo, TextMap, TextSet } from "../../engines/fossil/front/mod.ts";
+import type { Diff } from "../../engines/fossil/mod.ts";
 import { BoundedMap } from "../../kernel/bounded_map.ts";
 import type { Log } from "../../kernel/log.ts";
 import { inPieces } from "../../kernel/pieces.ts";
@@ -66,13 +67,15 @@ export class ChangedPaths {
       project,
       (repository) => repository.diff({ from: base, to: tip, maxBytes: 0 }),
     );
-    const paths = files.flatMap(({ name, prev_name }) =>
-      prev_name === null ? [name] : [name, prev_name]
-    );
-    const changed = { files: files.length, paths };
+    const changed = { files: files.length, paths: pathsOf(files) };
     this.#kept.set(key, changed);
     return changed;
   }
+}
+
+/** The paths of changed files, with the old ones of those that were renamed. */
+export function pathsOf(files: Diff["files"]): readonly string[] {
+  return files.flatMap(({ name, prev_name }) => prev_name === null ? [name] : [name, prev_name]);
 }
 
 /** Most trial merges for one request. */

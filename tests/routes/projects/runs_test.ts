@@ -665,15 +665,41 @@ Deno.test("a change of the checks of a protected branch needs a person's approva
     await answer(`POST /api/reviews/${id}/approve`);
     assert.equal((await merge("one")).status, 200);
     // Nor can it be merged without a review, where other work can.
-    for (
-      const [name, files, status] of [
-        ["two", { ".forgejo/workflows/ci.yml": "on: push\n" }, 403],
-        ["three", { "c.txt": "c\n" }, 200],
-      ] as const
-    ) {
+    await answer("POST /api/workspaces/create", { as: caller, body: { name: "two" } });
+    await commitTo(test, "two", { "c.txt": "c\n" });
+    assert.equal((await merge("two")).status, 200);
+  });
+});
+
+Deno.test("a change of any file that defines checks needs a person's approval", async () => {
+  await withProject(async (test) => {
+    const { answer, send, caller, other } = test;
+    const kept = ".gitea/workflows/ci.yml";
+    await defineChecks(test, "  tests:\n    run: make test\n");
+    await answer("POST /api/workspaces/create", { as: caller, body: { name: "begin" } });
+    await commitTo(test, "begin", { [kept]: "on: push\n" });
+    await answer("POST /api/workspaces/begin/merge", { as: caller, body: {} });
+    await answer("PUT /api/protection", { body: [{ pattern: "trunk" }] });
+    const changes: readonly object[] = [
+      { path: ".muster/checks.yaml", content: "checks: {}\n" },
+      { path: kept, content: "on: pull_request\n" },
+      { path: kept, delete: true },
+      { path: ".forgejo/workflows/ci.yaml", content: "on: push\n" },
+      // The folder of Forgejo would hide that of Gitea.
+      { path: ".forgejo/workflows/README", content: "None.\n" },
+      { path: ".github/workflows/ci.yml", content: "on: push\n" },
+    ];
+    for (const [index, change] of changes.entries()) {
+      const name = `change-${index}`;
       await answer("POST /api/workspaces/create", { as: caller, body: { name } });
-      await commitTo(test, name, files);
-      assert.deepEqual([name, (await merge(name)).status], [name, status]);
+      const body = { message: name, changes: [change] };
+      await answer(`POST /api/workspaces/${name}/commit`, { as: caller, body });
+      const merge = () => send(`POST /api/workspaces/${name}/merge`, { as: caller, body: {} });
+      assert.deepEqual([change, (await merge()).status], [change, 403]);
+      const asked = { workspace: name, title: name };
+      const { id } = await answer("POST /api/reviews/create", { as: caller, body: asked });
+      await answer(`POST /api/reviews/${id}/approve`, { as: other });
+      assert.deepEqual([change, (await merge()).status], [change, 403]);
     }
   });
 });

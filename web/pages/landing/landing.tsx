@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { listLandings, withdrawLanding } from "../../../services/work/reviews/operations.ts";
 import type { landingListSchema } from "../../../services/work/reviews/schemas.ts";
-import { DEFINITION_PATH } from "../../../services/work/runs/mod.ts";
+import { DEFINITION_PATH } from "../../../services/work/projects/mod.ts";
 import type { JobView } from "../../../services/work/runs/schemas.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
 import { AccountName } from "../../parts/account_name.tsx";

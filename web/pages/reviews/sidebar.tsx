@@ -1,5 +1,5 @@
 import { awaitedReporters } from "../../../services/work/protection/mod.ts";
-import { DEFINITION_PATH } from "../../../services/work/runs/mod.ts";
+import { DEFINITION_PATH } from "../../../services/work/projects/mod.ts";
 import { AccountName } from "../../parts/account_name.tsx";
 import { ButtonForm, Form, knownNames, TextField } from "../../parts/form.tsx";
 import { isOpen, JobButtons, lookOfCheck, RunState } from "../../parts/runs.tsx";

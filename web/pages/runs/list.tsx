@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { getCheckFigures, listRuns, startRun } from "../../../services/work/runs/operations.ts";
 import { getProject } from "../../../services/work/projects/operations.ts";
-import { DEFINITION_PATH } from "../../../services/work/runs/mod.ts";
+import { DEFINITION_PATH } from "../../../services/work/projects/mod.ts";
 import type { figuresSchema, RunView } from "../../../services/work/runs/schemas.ts";
 import { CodeProject } from "../../code_project.ts";
 import { lengthOf } from "../../elements/log_lines.ts";

@@ -1,6 +1,6 @@
 import type { Child } from "hono/jsx";
 import { cancelRun, getRun, rerunRun } from "../../../services/work/runs/operations.ts";
-import { DEFINITION_PATH } from "../../../services/work/runs/mod.ts";
+import { DEFINITION_PATH } from "../../../services/work/projects/mod.ts";
 import type { JobView, RunView } from "../../../services/work/runs/schemas.ts";
 import { CodeProject } from "../../code_project.ts";
 import { definePage, type Leads, type View } from "../../page.ts";
