@@ -24,6 +24,8 @@ export interface OwnRunnerOptions {
   /** The server's data folder. */
   readonly folder: string;
   readonly jobs: number;
+  /** Whether checks may run as this account if nothing keeps them apart. */
+  readonly allowUnisolated: boolean;
   readonly log: Log;
 }
 
@@ -60,19 +62,22 @@ export class OwnRunner {
     let pause = FIRST_PAUSE;
     while (!signal.aborted) {
       const start = performance.now();
+      let reason = "";
       try {
-        await this.#runOnce();
+        reason = await this.#runOnce();
       } catch (error) {
         log.warn("The runner beside this server cannot start", { error });
       }
       if (signal.aborted) return;
       pause = performance.now() - start > WELL ? FIRST_PAUSE : Math.min(2 * pause, LONGEST_PAUSE);
-      log.warn("The runner beside this server ended, and starts again", { seconds: pause / 1000 });
+      const seconds = pause / 1000;
+      log.warn("The runner beside this server ended, and starts again", { reason, seconds });
       await waited(pause, signal);
     }
   }
 
-  async #runOnce(): Promise<void> {
+  /** @returns the last line that it said */
+  async #runOnce(): Promise<string> {
     const { log } = this.#options;
     const process = this.#spawn();
     this.#process = process;
@@ -81,13 +86,17 @@ export class OwnRunner {
     this.#stopped.signal.addEventListener("abort", end);
     try {
       const lines = process.stderr.pipeThrough(new TextDecoderStream());
-      let rest = "";
+      let [rest, last] = ["", ""];
       for await (const text of lines) {
         const all = (rest + text).split("\n");
         rest = all.pop() ?? "";
-        for (const line of all) log.info("Runner", { line: withoutTime(line) });
+        for (const line of all) {
+          last = withoutTime(line);
+          log.info("Runner", { line: last });
+        }
       }
       await process.status;
+      return last;
     } finally {
       this.#stopped.signal.removeEventListener("abort", end);
       end();
@@ -96,12 +105,13 @@ export class OwnRunner {
   }
 
   #spawn(): Deno.ChildProcess {
-    const { url, token, folder, jobs } = this.#options;
+    const { url, token, folder, jobs, allowUnisolated } = this.#options;
     const place = ["--work-dir", placeOf(resolve(folder))];
     return new Deno.Command(ownProgram(), {
       args: [
         ...programArguments(),
         ...["runner", "start", "--supervised", "--url", url, "--jobs", String(jobs), ...place],
+        ...allowUnisolated ? ["--allow-unisolated"] : [],
       ],
       clearEnv: true,
       env: {

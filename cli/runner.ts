@@ -1,18 +1,12 @@
 /** `muster runner`: runs the checks of a server, on this machine. */
 import { join, resolve } from "node:path";
 import { Refused, serveJobs, Server } from "../runner/client/mod.ts";
-import {
-  accountOfJobs,
-  findBwrap,
-  findContainers,
-  findPlain,
-  type Missing,
-  type Sandbox,
-} from "../runner/executor/mod.ts";
+import type { Sandbox } from "../runner/executor/mod.ts";
 import { FolderLock, FolderLockError } from "../services/engines/database/sqlite/mod.ts";
 import { amount } from "../services/kernel/words.ts";
 import { VERSION } from "../services/kernel/version.ts";
 import { type Group, InvalidValue } from "./command_line/mod.ts";
+import { APART, findIsolation, type Kind, KINDS } from "./isolation.ts";
 import { type CommandOptions, URL_OPTION } from "./options.ts";
 import { CommandFailed, printError } from "./output.ts";
 
@@ -121,47 +115,29 @@ async function readTokenFile(path: string): Promise<string> {
   }
 }
 
-/** Containers are for checks that name an image. */
-const KINDS = ["bwrap", "podman", "docker", "none"] as const;
-
-type Kind = (typeof KINDS)[number];
-
 /** What keeps jobs apart here. @throws {CommandFailed} What was asked for does not work. */
-async function findSandboxes(options: RunnerCommandOptions): Promise<Sandbox[]> {
-  const { isolation, allowUnisolated = false } = options;
+async function findSandboxes(options: RunnerCommandOptions): Promise<readonly Sandbox[]> {
+  const { isolation, share, allowUnisolated = false, supervised = false } = options;
   if (isolation?.includes("none") === true && !allowUnisolated) {
     throw new CommandFailed("--isolation none needs --allow-unisolated, too", 2);
   }
-  const asked = isolation ?? ["bwrap", "podman", "docker"];
-  const found = await Promise.all(asked.map((kind) => findSandbox(kind, options)));
-  const there = found.flatMap((one) => "why" in one ? [] : [one]);
-  const missing = found.flatMap((one) => "why" in one ? [one] : []);
-  const [first] = missing;
+  const { there, missing: [first] } = await findIsolation(isolation ?? APART, share);
   if (isolation !== undefined && first !== undefined) {
     throw new CommandFailed(`--isolation ${first.kind} does not work here: ${first.why}`);
   }
   if (there.some(({ kind }) => kind === "bwrap" || kind === "none")) return there;
   if (allowUnisolated) {
-    const plain = await findSandbox("none", options);
-    if (!("why" in plain)) return [...there, plain];
+    const plain = await findIsolation(["none"]);
+    if (plain.there.length > 0) return [...there, ...plain.there];
   }
-  if (there.length > 0) return there;
-  throw new CommandFailed(
-    `Nothing keeps checks apart from this machine: ${first?.why ?? ""}. --allow-unisolated runs ` +
-      "them as this account, which can be right for a machine that does nothing else",
-  );
-}
-
-async function findSandbox(
-  kind: Kind,
-  { share = [] }: RunnerCommandOptions,
-): Promise<Sandbox | Missing> {
-  const account = accountOfJobs();
-  if (kind === "bwrap") {
-    return await findBwrap({ account, shared: share.map((path) => resolve(path)) });
+  const allow = supervised ? "runner.allow_unisolated: true" : "--allow-unisolated";
+  const why = `${first?.why ?? ""}. ${allow} runs them as this account, which can be right for ` +
+    "a machine that does nothing else";
+  if (there.length === 0) {
+    throw new CommandFailed(`Nothing keeps checks apart from this machine: ${why}`);
   }
-  if (kind === "none") return await findPlain(account);
-  return await findContainers({ engine: kind, account });
+  if (isolation === undefined) say(`Checks that name no image do not run here: ${why}`);
+  return there;
 }
 
 /** The folder of this runner's jobs, which the account of jobs may enter. */

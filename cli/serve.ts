@@ -441,12 +441,13 @@ async function startOwnRunner(
 ): Promise<OwnRunner | null> {
   if (!config.runner.enabled) return null;
   const { OwnRunner } = await import("./own_runner.ts");
-  const { node: { name: node }, data_dir: folder, runner: { jobs } } = config;
+  const { node: { name: node }, data_dir: folder, runner: { jobs, allow_unisolated } } = config;
   return new OwnRunner({
     url: urlOf("http", api),
     token: await runners.tokenOfOwn(node === "" ? "local" : `local-${node}`),
     folder,
     jobs,
+    allowUnisolated: allow_unisolated,
     log,
   });
 }

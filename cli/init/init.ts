@@ -72,9 +72,25 @@ export async function init(options: InitOptions): Promise<void> {
   }
   printFields([["configuration", file], ...shown()]);
   print();
+  if (options.runner === true) await sayIsolation(file);
   print("Passwords and passphrases are shown only once. Start muster with:");
   print();
   print(`  ${commandName()} serve${options.config === undefined ? "" : ` --config ${file}`}`);
+}
+
+/** Says what will keep checks apart from this machine, or what to do where nothing does. */
+async function sayIsolation(file: string): Promise<void> {
+  const { findIsolation } = await import("../isolation.ts");
+  const { there: [bwrap], missing: [missing] } = await findIsolation(["bwrap"]);
+  if (bwrap !== undefined) {
+    print(`What keeps checks apart from this machine: ${bwrap.about}.`);
+  } else {
+    print(`Nothing keeps checks apart from this machine: ${missing?.why}.`);
+    print(`For code that you trust, set this below "runner:" in ${file}:`);
+    print();
+    print("  allow_unisolated: true");
+  }
+  print();
 }
 
 function askAgent(interview: Interview, admin: string, options: InitOptions): string {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { succeed } from "../support/commands.ts";
 import { peer } from "../support/peers.ts";
-import { startProgram } from "../support/program.ts";
+import { cleanEnvironment, musterWords, startProgram } from "../support/program.ts";
 import {
   apiOf,
   freePort,
@@ -136,5 +136,54 @@ Deno.test("a server with runner.enabled runs checks itself, and its runner ends 
     await asked(() => sleeps("54321.5"), (isThere) => isThere);
     await program.stop("SIGKILL");
     await asked(() => sleeps("54321.5"), (isThere) => !isThere);
+  });
+});
+
+/** Where this machine's bubblewrap cannot be started. */
+const WITHOUT_BWRAP = 'mount --bind /dev/null "$(command -v bwrap)" && exec "$@"';
+
+Deno.test("without bubblewrap, a server says what is missing, and runs checks only if it is let", {
+  ignore: peer("bwrap").ignore || Deno.uid() !== 0,
+}, async () => {
+  await withFolder(async (folder) => {
+    const words = ["unshare", "--mount", "sh", "-c", WITHOUT_BWRAP, "sh", ...musterWords()];
+    const start = (runner: string) =>
+      startProgram({ folder, words, config: `runner: { enabled: true, ${runner} }\n` });
+    const because =
+      /there is no bwrap: .* runner\.allow_unisolated: true runs them as this account/;
+    {
+      await using program = await start("jobs: 1");
+      await succeed(program, "project", "create", "demo");
+      await program.inLog(because);
+    }
+    await using program = await start("allow_unisolated: true");
+    const api = apiOf(program);
+    await api.send("POST /api/workspaces/create", { name: "begin" });
+    await api.commit("begin", { ".muster/checks.yaml": "checks:\n  tests: { run: 'true' }\n" });
+    await api.send("POST /api/workspaces/begin/merge", {});
+    const tip = await review(api, "first", { "a.txt": "a\n" });
+    assert.equal((await job(api, tip, isOver)).state, "success");
+    await program.inLog(/Isolation: none/);
+  });
+});
+
+Deno.test("muster init --runner says what keeps checks apart, or which line to set", {
+  ignore: peer("bwrap").ignore || Deno.uid() !== 0,
+}, async () => {
+  await withFolder(async (folder) => {
+    const init = (script: string, file: string) =>
+      new Deno.Command("unshare", {
+        args: [
+          ...["--mount", "sh", "-c", script, "sh", ...musterWords()],
+          ...["init", "--yes", "--runner", "--config", file, "--data-dir", `${file}.data`],
+        ],
+        cwd: folder,
+        clearEnv: true,
+        env: cleanEnvironment({}),
+      }).output().then(({ stdout }) => new TextDecoder().decode(stdout));
+    assert.match(await init('exec "$@"', "one.yaml"), /apart from this machine: bubblewrap/);
+    const without = await init(WITHOUT_BWRAP, "two.yaml");
+    assert.match(without, /there is no bwrap: install the package bubblewrap\./);
+    assert.match(without, /set this below "runner:" in two\.yaml:\n\n {2}allow_unisolated: true\n/);
   });
 });

@@ -216,6 +216,7 @@ export const DEFAULTS: Config = {
   runner: {
     enabled: false,
     jobs: 1,
+    allow_unisolated: false,
   },
   public_hosts: [],
   trusted_proxies: [],

@@ -423,6 +423,7 @@ export const configSchema = z.strictObject({
   runner: z.strictObject({
     enabled: z.boolean().default(false),
     jobs: positive.max(64).default(1),
+    allow_unisolated: z.boolean().default(false),
   }).prefault({}),
   public_hosts: z.array(
     z.string().toLowerCase().regex(

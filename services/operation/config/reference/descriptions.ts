@@ -190,9 +190,11 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "tls.acme.ca": "PEM file of the authority to trust for that URL, in place of the usual ones",
   cors: "web pages of other origins",
   "cors.origins": 'origins whose pages may call the API and MCP; "*" means all',
-  runner: "a runner of checks beside the server, as a process of its own; it needs bubblewrap",
+  runner: "a runner of checks beside the server, as a process of its own",
   "runner.enabled": "whether there is one",
   "runner.jobs": "how many jobs it runs at a time",
+  "runner.allow_unisolated":
+    "without bubblewrap, checks may do all that this account can, to muster's data, too",
   "public_hosts": "more names under which a server on loopback answers, without ports",
   "trusted_proxies": "addresses of proxies whose X-Forwarded-For counts",
   "log": "the log, on standard error",
