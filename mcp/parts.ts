@@ -29,8 +29,8 @@ export function listCut(
 
 /** The arguments for a part of a text. */
 export const lineShape = {
-  start_line: z.int().min(1).default(1).describe("The first line, from 1"),
-  end_line: z.int().min(1).optional().describe("The last line; the end of the text if absent"),
+  start_line: z.int().min(1).default(1),
+  end_line: z.int().min(1).optional().describe("The end of the text if absent"),
 };
 
 /** The lines of a text that a call asks for. */

@@ -28,10 +28,10 @@ const REFERENCE = "next_since of the last answer, or the id or timestamp of a me
 function rangeShape(capacity: number) {
   return {
     limit: z.int().min(1).max(capacity).default(Math.min(DEFAULT_LIMIT, capacity))
-      .describe("How many messages at most"),
+      .describe("Messages at most"),
     since: z.string().optional().describe(`Only what came after ${REFERENCE}`),
     wait_seconds: z.int().min(0).max(MAX_WAIT_SECONDS).default(0)
-      .describe("How long to wait for a message if there is none"),
+      .describe("How long to wait if there is no message"),
     ...maxCharsShape,
   };
 }

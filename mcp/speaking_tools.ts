@@ -31,9 +31,9 @@ export const sendMessage = tool({
   input: {
     channel,
     type: type.describe(
-      'Type of the message, such as task.create; required unless "text" is given',
+      'Such as task.create; required unless "text" is given',
     ),
-    payload: payload.describe("The content of the message"),
+    payload,
     to: to.describe(
       'Whom it is for: nicks, "@all", types such as "@workers", or "@build*" for all nicks ' +
         "that begin so",

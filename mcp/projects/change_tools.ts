@@ -20,13 +20,13 @@ const getDiff = tool({
     "against its base. For a review, use get_review.",
   does: code.getDiff,
   input: {
-    from: z.string().optional().describe('The earlier check-in; the parent of "to" if absent'),
-    to: z.string().optional().describe("The later check-in; the tip of the main branch if absent"),
+    from: z.string().optional().describe('The parent of "to" if absent'),
+    to: z.string().optional().describe("The main branch if absent"),
     workspace: z.string().optional().describe("A workspace, in place of from and to"),
-    path: z.string().optional().describe("Only this file, or the files in this directory"),
-    context: z.int().min(0).max(100).default(3).describe("Lines of context around a change"),
+    path: z.string().optional().describe("A file or a directory"),
+    context: z.int().min(0).max(100).default(3),
     start_line: z.int().min(1).default(1)
-      .describe("The first line of the diff of the first file, to read on"),
+      .describe("Of the diff of the first file, to read on"),
     ...partShape(200),
   },
   output: {

@@ -12,7 +12,7 @@ import { type Tool, tool } from "../tool.ts";
 /** Names a check-in in the arguments of a tool. */
 export const checkinShape = {
   checkin: z.string().optional().describe(
-    "Hash, branch, tag, date or workspace/NAME; the tip of the main branch if absent",
+    "Hash, branch, tag, date or workspace/NAME; the main branch if absent",
   ),
 };
 
@@ -26,7 +26,7 @@ const browseCode = tool({
   does: getTree,
   input: {
     path: z.string().default("").describe("The directory; the root if empty"),
-    recursive: z.boolean().default(false).describe("List every file below it"),
+    recursive: z.boolean().default(false),
     ...checkinShape,
     ...partShape(500),
   },
@@ -161,7 +161,7 @@ const getWikiPage = tool({
     "uuid to write_wiki_page as parent.",
   does: wiki.getWikiPage,
   input: {
-    page_name: z.string().min(1).describe("The name of the page"),
+    page_name: z.string().min(1),
     version: z.string().optional().describe("The uuid of an older version"),
     start_line: z.int().min(1).default(1),
   },

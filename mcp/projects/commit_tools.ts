@@ -21,8 +21,8 @@ const filePath = z.string().min(1).max(1000);
 
 const changeSchema = z.strictObject({
   path: filePath,
-  content: z.string().optional().describe("The whole new content, as text").meta(KEEPS_EMPTY),
-  content_base64: z.string().optional().describe("The whole new content of a binary file"),
+  content: z.string().optional().meta(KEEPS_EMPTY),
+  content_base64: z.string().optional().describe("Of a binary file"),
   delete: z.boolean().optional(),
   rename_to: filePath.optional(),
   executable: z.boolean().optional(),
@@ -42,8 +42,8 @@ export const changeShape = {
 
 const editSchema = z.strictObject({
   path: filePath,
-  old_text: z.string().min(1).describe("Text that occurs exactly once in the file"),
-  new_text: z.string().describe("What replaces it"),
+  old_text: z.string().min(1).describe("Occurs exactly once in the file"),
+  new_text: z.string(),
 });
 
 const commitFiles = tool({

@@ -124,7 +124,7 @@ const createReview = tool({
   input: {
     title: z.string().min(1).max(300),
     description: z.string().max(20_000).default("").describe("What the reviewer should know"),
-    workspace: z.string().optional().describe("Your workspace"),
+    workspace: z.string().optional(),
     diff: z.string().optional().describe("A unified diff, if there is no workspace"),
     target_branch: z.string().optional().describe("The main branch if absent"),
     ticket: z.string().optional().describe("The ticket that it resolves"),

@@ -14,7 +14,7 @@ import { linePart, listCut, partShape } from "../parts.ts";
 import { type Tool, tool } from "../tool.ts";
 
 export const ticketShape = {
-  ticket: z.string().min(1).describe("Its number, its id or a prefix of it"),
+  ticket: z.string().min(1).describe("Its number, id or a prefix of it"),
 };
 
 /** The claim under which an agent works. */

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { Services } from "../../services/operation/daemon/mod.ts";
 import { accessOf } from "../../services/work/projects/mod.ts";
-import type { LogBatch } from "../../services/work/runs/mod.ts";
+import { type LogBatch, STREAMED_BYTES } from "../../services/work/runs/mod.ts";
 import { ApiRoutes } from "../api_routes.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
 import { z } from "../extended_zod.ts";
@@ -70,7 +70,7 @@ function format(item: Item): string {
   return `id: ${item.lines.at(-1)?.number ?? 0}\nevent: lines\ndata: ${jsonLine(item.lines)}`;
 }
 
-/** Lines of one event that a reader gets who comes later. */
+/** Most lines of one event that a reader gets who comes later. */
 const PART = 1000;
 
 /** The logs and files of jobs, which are no operations. */
@@ -110,8 +110,9 @@ export function jobFileRoutes(
           };
           let isClosed = false;
           let next = from + 1;
-          let waiting: LogBatch[] = [];
-          let isReading = true;
+          let newest = from;
+          let isReading = false;
+          let isUpToDate = false;
           let isOver = false;
           const give = (batch: LogBatch) => {
             const [first] = batch.lines;
@@ -134,35 +135,41 @@ export function jobFileRoutes(
           const close = jobLogs.follow(key, {
             batch(batch) {
               if (!mayRead()) return sink.end();
-              if (isReading) waiting.push(batch);
-              else give(batch);
+              newest = batch.lines.at(-1)?.number ?? newest;
+              if (isUpToDate) give(batch);
             },
             end() {
               isOver = true;
-              if (!isReading) void end();
+              if (isUpToDate) void end();
             },
           });
-          const catchUp = async () => {
-            for (;;) {
-              const { lines } = await jobLogs.read(key, next, PART);
-              if (isClosed || lines.length === 0) break;
-              give({ lines });
+          /** Gives the next lines of the file; the reader asks again once it has read them. */
+          const readOn = async () => {
+            if (!mayRead()) return sink.end();
+            const { lines } = await jobLogs.read(key, next, PART, STREAMED_BYTES);
+            if (isClosed) return;
+            if (lines.length > 0) {
+              isReading = false;
+              return give({ lines });
             }
-            isReading = false;
-            for (const batch of waiting) give(batch);
-            waiting = [];
+            if (newest >= next) return await readOn();
+            isUpToDate = true;
             const now = await runs.store.job(job.id);
             const isLive = now?.state === "running" && now.generation === job.generation ||
               now?.state === "queued" || now?.state === "waiting";
             if (!isLive || isOver) await end();
           };
-          catchUp().catch(() => sink.end());
           return {
             close() {
               isClosed = true;
               close();
             },
-            cut: () => !isReading,
+            cut: () => isUpToDate,
+            more() {
+              if (isReading || isUpToDate) return;
+              isReading = true;
+              readOn().catch(() => sink.end());
+            },
           };
         },
       });

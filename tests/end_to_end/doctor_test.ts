@@ -358,7 +358,7 @@ Deno.test("muster doctor shows what grows, and warns before a quota is used up",
     ]
   ) assert.match(stdout, line);
   const { rows, quotas } = JSON.parse((await run(["doctor", "stored", "--json"])).stdout);
-  assert.equal(rows.length, 8);
+  assert.equal(rows.length, 9);
   const { used } = quotas[0];
   const checked = await run(["doctor", "--quick"], {
     MUSTER_LIMITS_PROJECT_BYTES: String(Math.ceil(used * 1.05)),

@@ -42,6 +42,7 @@ import { DataRetention, type RetentionDays } from "../retention/mod.ts";
 import { openReviews, type ReviewServices } from "../../work/reviews/mod.ts";
 import { Leases, Runners } from "../../work/runners/mod.ts";
 import {
+  ARRIVING,
   CheckDefinitions,
   CheckSecrets,
   Dispatcher,
@@ -460,12 +461,12 @@ async function openCheckRuns(
   const jobArtifacts = new JobArtifacts({
     ...options,
     logs: jobLogs,
-    folder: join(folder, ".checks", ".arriving"),
+    folder: join(folder, ".checks", ARRIVING),
   });
   const workflowArtifacts = new WorkflowArtifacts({
     ...parts,
     jobArtifacts,
-    folder: join(folder, ".checks", ".arriving"),
+    folder: join(folder, ".checks", ARRIVING),
   });
   const jobCaches = new JobCaches({
     ...options,

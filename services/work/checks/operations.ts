@@ -32,8 +32,8 @@ export const reportCheck = operation(
         "of the same context. Report only what you really ran. A required check counts from " +
         "a project token or those whom its rule names, never for your own work.",
       takes: {
-        checkin: "The check-in: its hash or a prefix of it",
-        context: "The name of the check, such as ci/build",
+        checkin: "Its hash or a prefix of it",
+        context: "Such as ci/build",
         state: "The result",
         description: "What came out, in a line",
         target_url: "A page with the details",

@@ -96,7 +96,7 @@ export const createTag = operation({
     about: "Tags a check-in. For a version with notes, use create_release, which makes its tag.",
     takes: {
       name: "Letters, digits and . _ + -, such as v1.2.0",
-      checkin: "Hash, branch or tag; the tip of the main branch if absent",
+      checkin: "Hash, branch or tag; the main branch if absent",
       message: "A note",
     },
     advice: { notFound: "get_timeline lists check-ins", conflict: "get_tags shows the tags" },

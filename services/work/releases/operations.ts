@@ -73,9 +73,9 @@ export const createRelease = operation({
       tag_name: "Such as v1.2.0",
       name: "By default, the tag's name",
       body: "Notes, in Markdown",
-      checkin: "Hash, branch or tag; the tip of the main branch if absent",
-      is_prerelease: "Whether it is not meant for everybody yet",
-      is_draft: "Whether it is published later",
+      checkin: "Hash, branch or tag; the main branch if absent",
+      is_prerelease: "Not meant for everybody yet",
+      is_draft: "Published later",
     },
     hides: ["body", "body_html", "assets"],
     advice: {

@@ -4,8 +4,6 @@ import { MAX_LINE } from "./line_length.ts";
 
 export { MAX_LINE };
 
-/** How long a lease lasts without being renewed. */
-export const LEASE_SECONDS = 30;
 /** Most lines of one batch of a log. */
 export const MAX_BATCH_LINES = 1000;
 /** Most bytes of the body of one batch of a log: every server accepts such a body. */

@@ -15,6 +15,9 @@ export const MAX_READ_LINES = 5000;
 /** Most bytes of one read. */
 const MAX_READ_BYTES = 4 * 1024 * 1024;
 
+/** Bytes that are read at once for somebody who reads on: so many wait for each slow reader. */
+export const STREAMED_BYTES = 128 * 1024;
+
 /** Most lines that a search finds. */
 const MAX_FOUND = 1000;
 
@@ -166,8 +169,14 @@ export class JobLogs {
    *
    * @param from below 1: so many of the last lines, and one more
    * @param count at most 5,000; fewer are returned if they are long
+   * @param maxBytes of them together, but for the first one
    */
-  async read(key: LogKey, from: number, count: number): Promise<LogPart> {
+  async read(
+    key: LogKey,
+    from: number,
+    count: number,
+    maxBytes: number = MAX_READ_BYTES,
+  ): Promise<LogPart> {
     const path = this.#pathOf(key);
     return await translated(async () => {
       using index = await openIfThere(indexOf(path));
@@ -178,7 +187,7 @@ export class JobLogs {
       if (wanted <= 0) return { lines: [], total };
       const ends = await endsOf(index, first - 1, wanted);
       const start = ends[0] ?? 0;
-      const fitting = ends.findLastIndex((end) => end - start <= MAX_READ_BYTES);
+      const fitting = ends.findLastIndex((end) => end - start <= maxBytes);
       const stop = ends[Math.max(1, fitting)] ?? start;
       using file = await Deno.open(path);
       const bytes = await readAt(file, start, stop - start);
@@ -218,7 +227,7 @@ export class JobLogs {
     const { total } = await this.read(key, 1, 1);
     return new ReadableStream({
       pull: async (controller) => {
-        const { lines } = await this.read(key, from, MAX_READ_LINES);
+        const { lines } = await this.read(key, from, MAX_READ_LINES, STREAMED_BYTES);
         if (lines.length === 0 || from > total) return controller.close();
         from += lines.length;
         controller.enqueue(

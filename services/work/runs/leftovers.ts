@@ -17,6 +17,9 @@ const GRACE = 24 * 60 * 60 * 1000;
 /** Jobs that one query asks for. */
 const STEP = 200;
 
+/** The folder of what arrives, among those of the projects. */
+export const ARRIVING = ".arriving";
+
 /** The form of the ids of projects and jobs. */
 const ID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
@@ -28,7 +31,10 @@ export interface LeftoversOptions {
   readonly log: Log;
 }
 
-/** Removes files of jobs that the database knows no more, and caches that nobody reads. */
+/**
+ * Removes files of jobs that the database knows no more, caches that nobody reads, and what has never
+ * arrived whole.
+ */
 export class Leftovers {
   readonly #options: LeftoversOptions;
   #cancel: () => void = () => {};
@@ -62,6 +68,7 @@ export class Leftovers {
     const before = scheduler.now() - CACHE_LIFETIME;
     const old = database.tables.deleteFrom("check_caches").where("used_at", "<", before);
     await database.commit({ statements: [statement(old)] });
+    await removeOld(join(folder, ARRIVING), new Set());
     for (const project of await namesIn(folder)) {
       if (!ID.test(project) || this.#isClosed) continue;
       const jobs = (await namesIn(join(folder, project))).filter((name) => ID.test(name));
@@ -88,13 +95,17 @@ export class Leftovers {
     const place = join(folder, project, CACHES);
     const rows = await database.tables.selectFrom("check_caches").select("file")
       .where("project_id", "=", project).execute();
-    const known = new Set(rows.map(({ file }) => file));
-    for (const name of await namesIn(place)) {
-      const path = join(place, name);
-      // One that just arrives has no row yet.
-      if (known.has(name) || !await isOld(path)) continue;
-      await Deno.remove(path, { recursive: true }).catch(ignoreMissing);
-    }
+    // One that just arrives has no row yet.
+    await removeOld(place, new Set(rows.map(({ file }) => file)));
+  }
+}
+
+/** Removes what is in a folder, but for what is known, and what may still be written. */
+async function removeOld(folder: string, known: ReadonlySet<string>): Promise<void> {
+  for (const name of await namesIn(folder)) {
+    const path = join(folder, name);
+    if (known.has(name) || !await isOld(path)) continue;
+    await Deno.remove(path, { recursive: true }).catch(ignoreMissing);
   }
 }
 
@@ -108,8 +119,13 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 }
 
 async function isOld(path: string): Promise<boolean> {
-  const { mtime } = await Deno.stat(path);
-  return mtime !== null && mtime.getTime() < Date.now() - GRACE;
+  try {
+    const { mtime } = await Deno.stat(path);
+    return mtime !== null && mtime.getTime() < Date.now() - GRACE;
+  } catch (error) {
+    ignoreMissing(error);
+    return false;
+  }
 }
 
 function ignoreMissing(error: unknown): void {

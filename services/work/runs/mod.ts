@@ -5,7 +5,13 @@ export { type Asked, Dispatcher, type LeasedJob } from "./dispatcher.ts";
 export { type ForgeTask, ForgeTasks, type TaskProgress, type TaskRow } from "./forge_tasks.ts";
 export { JobCaches } from "./caches.ts";
 export { RunFigures } from "./figures.ts";
-export { JobLogs, type LogBatch, type LogKey, type NumberedLine } from "./job_logs.ts";
+export {
+  JobLogs,
+  type LogBatch,
+  type LogKey,
+  type NumberedLine,
+  STREAMED_BYTES,
+} from "./job_logs.ts";
 export {
   AS_CHANGED,
   CheckDefinitions,
@@ -14,7 +20,7 @@ export {
   type PlannedJob,
   type Trigger,
 } from "./planning.ts";
-export { Leftovers } from "./leftovers.ts";
+export { ARRIVING, Leftovers } from "./leftovers.ts";
 export type { Job, JobSpec, JobStep, Run, RunNotice, WorkflowSpec } from "./records.ts";
 export { Runs } from "./runs.ts";
 export { CheckSecrets } from "./secrets.ts";

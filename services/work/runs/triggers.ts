@@ -93,6 +93,8 @@ export class Triggers {
       try {
         await this.#handle(project, event);
       } catch (error) {
+        // A project that was removed meanwhile has no checks.
+        if (projects.get(project.id) === null) continue;
         if (error instanceof Unavailable) throw error;
         // What the event is about may be gone; a single event must not block the others.
         const isExpected = error instanceof NotFound || error instanceof Conflict;

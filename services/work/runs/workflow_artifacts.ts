@@ -1,7 +1,8 @@
 /** The artifacts of workflows, as the actions that upload and download them know them. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { Conflict, Forbidden, Invalid, NotFound } from "../../kernel/errors.ts";
+import { Conflict, Forbidden, Invalid, NotFound, TooLarge } from "../../kernel/errors.ts";
+import type { FreeSpace } from "../../kernel/files.ts";
 import { Semaphore } from "../../kernel/semaphore.ts";
 import type { Principal } from "../../people/identity/mod.ts";
 import { receiveUpload, type SentBody } from "../projects/mod.ts";
@@ -13,6 +14,9 @@ import type { Runs } from "./runs.ts";
 const MAX_PART_BYTES = 64 * 1024 * 1024;
 /** Most bytes of a file as it is sent. */
 const MAX_SENT_BYTES = 2 * 1024 * 1024 * 1024;
+/** Most files of a job of which only some parts are there, and most bytes of these together. */
+const MAX_UNFINISHED = 20;
+const MAX_UNFINISHED_BYTES = MAX_SENT_BYTES;
 
 export interface WorkflowArtifactsOptions {
   readonly leases: Leases;
@@ -20,6 +24,7 @@ export interface WorkflowArtifactsOptions {
   readonly jobArtifacts: JobArtifacts;
   /** Where parts are until their file is whole. */
   readonly folder: string;
+  readonly space: Pick<FreeSpace, "require">;
 }
 
 /** Which bytes of a file a part has: the last one included. */
@@ -89,7 +94,8 @@ export class WorkflowArtifacts {
   /**
    * Takes a file, or a part of it; the last part completes it.
    *
-   * @throws Invalid; Conflict if a part is missing before it; TooLarge, InsufficientStorage
+   * @throws Invalid; Conflict if a part is missing before it, or too many files are unfinished;
+   * TooLarge, InsufficientStorage
    */
   async receive(
     lease: Lease,
@@ -135,13 +141,16 @@ export class WorkflowArtifacts {
     if (total > MAX_SENT_BYTES || end < start || end >= total) {
       throw new Invalid("The range of the part is wrong");
     }
-    const { folder } = this.#options;
+    const { folder, space } = this.#options;
     const name = createHash("sha256").update(path).digest("hex").slice(0, 32);
-    const whole = join(folder, `${lease.jobId}-${lease.generation}-${name}.part`);
+    const own = `${lease.jobId}-${lease.generation}-`;
+    const whole = join(folder, `${own}${name}.part`);
     using _ = await this.#turns.acquire(whole);
     await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+    await this.#requireRoom(own, whole, end + 1);
     const maxBytes = Math.min(end - start + 1, MAX_PART_BYTES);
-    await using part = await receiveUpload(folder, body, { stallMs, maxBytes });
+    const check = () => space.require();
+    await using part = await receiveUpload(folder, body, { stallMs, maxBytes, check });
     using file = await Deno.open(whole, { create: true, write: true });
     const { size } = await file.stat();
     if (start > size || part.bytes !== end - start + 1) {
@@ -154,7 +163,35 @@ export class WorkflowArtifacts {
     return end + 1 === total ? whole : null;
   }
 
+  /** @param bytes of the file as far as it will be there */
+  async #requireRoom(own: string, whole: string, bytes: number): Promise<void> {
+    const { folder } = this.#options;
+    const sizes: number[] = [];
+    for await (const { name } of Deno.readDir(folder)) {
+      const path = join(folder, name);
+      if (name.startsWith(own) && path !== whole) sizes.push(await sizeOf(path));
+    }
+    if (sizes.length >= MAX_UNFINISHED) {
+      throw new Conflict(
+        `At most ${MAX_UNFINISHED} files may be unfinished: send the rest of them`,
+      );
+    }
+    if (sizes.reduce((sum, size) => sum + size, bytes) > MAX_UNFINISHED_BYTES) {
+      throw new TooLarge(`Unfinished files have at most ${MAX_UNFINISHED_BYTES} bytes together`);
+    }
+  }
+
   #require({ jobId, generation }: Lease): void {
     if (this.#options.leases.of(jobId)?.generation !== generation) throw leaseGone();
+  }
+}
+
+/** The size of a file in bytes; 0 if it has just been completed. */
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await Deno.stat(path)).size;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return 0;
+    throw error;
   }
 }

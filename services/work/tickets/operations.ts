@@ -538,7 +538,7 @@ export const releaseTicket = operation({
       "(update_ticket) what you found. If the work is done, use submit_work.",
     names: { ticket: "uuid" },
     takes: {
-      ticket: "Its number, its id or a prefix of it",
+      ticket: "Its number, id or a prefix of it",
       generation: OF_GENERATION,
     },
     shows: [

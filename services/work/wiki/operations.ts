@@ -85,8 +85,8 @@ export const writeWikiPage = operation({
     about: "Writes a wiki page, a new one or a new version, with its whole content. Older " +
       "versions stay. Read the page first (get_wiki_page), so that you keep what others wrote.",
     takes: {
-      page_name: "The name of the page",
-      content: wikiEditSchema.shape.content.min(1).describe("The whole new content"),
+      page_name: "Its name",
+      content: wikiEditSchema.shape.content.min(1).describe("All of it"),
       mimetype: "By default, the page's own, or text/x-markdown for a new page",
       comment: "What changed, for the timeline",
       parent: "The version that you edited: fails if there is a newer one",

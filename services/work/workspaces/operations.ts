@@ -54,7 +54,7 @@ interface WorkspaceServices {
 const byName = z.object({ name: z.string() });
 
 /** What tools say about the workspace that a call names. */
-const ofWorkspace = { workspace: "The workspace" };
+const ofWorkspace = { workspace: "Its name" };
 const names = { workspace: "name" };
 const FIND = { notFound: "list_workspaces shows the workspaces" };
 

@@ -60,6 +60,14 @@ Deno.test("jobs keep artifacts for later jobs of their run and for people", asyn
     await sent(test, first, "PUT /files?itemPath=site/b/c.txt", part(4, "two", 7));
     const empty = { body: "", headers: { "content-range": "bytes 0--1/0" } };
     await sent(test, first, "PUT /files?itemPath=site/empty", empty);
+    for (let count = 0; count < 20; count++) {
+      await sent(test, first, `PUT /files?itemPath=open/${count}`, part(0, "x", 2));
+    }
+    const many = await send(test, first, "PUT /files?itemPath=open/20", part(0, "x", 2));
+    assert.deepEqual(
+      [many.status, (await many.json()).error],
+      [409, "At most 20 files may be unfinished: send the rest of them"],
+    );
     await sent(test, first, `PATCH ${artifacts}?artifactName=site`, { body: "{}", headers });
     await runner.log(first, 0, [], true);
     await runner.update(first, Result.SUCCESS);

@@ -581,6 +581,40 @@ Deno.test("a reader follows the log of a job to its end, with every line once", 
   });
 });
 
+Deno.test("a reader of a long log gets the next part once it has read the last, while it may", async () => {
+  await withProject(async (test) => {
+    const { send, caller } = test;
+    await defineChecks(test, "  tests:\n    run: make test\n");
+    const runner = await aRunner(test);
+    await aReview(test);
+    const job = await runner.lease();
+    assert.ok(job !== null);
+    for (let from = 1; from <= 3000; from += 1000) {
+      const lines = Array.from({ length: 1000 }, () => ({
+        at: 0,
+        stream: "out",
+        text: "x".repeat(300),
+      }));
+      await runner.tell(job, "log", { generation: 1, from, lines });
+    }
+    const open = () => send(`GET /api/jobs/${job.id}/log/stream`, { as: caller });
+    const [whole, cut] = [await open(), await open()];
+    const reader = cut.body?.pipeThrough(new TextDecoderStream()).getReader();
+    assert.match((await reader?.read())?.value ?? "", /^id: \d+\nevent: lines/);
+    await runner.tell(job, "finish", { generation: 1, outcome: "success" });
+    const told = await whole.text();
+    const ids = [...told.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+    assert.deepEqual([ids.at(-1), ids.length > 5], [3000, true]);
+    assert.match(told, /event: end/);
+    await test.api.services.hosting.projects.removeMember("demo", "caller", BY_OPERATOR);
+    let rest = "";
+    for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+      rest += part.value;
+    }
+    assert.ok(!rest.includes("id: 3000\n"));
+  });
+});
+
 Deno.test("a definition with a fault is an error that people see", async () => {
   await withProject(async (test) => {
     await defineChecks(test, "  tests:\n    rum: make test\n");

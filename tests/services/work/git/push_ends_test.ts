@@ -297,10 +297,13 @@ gitTest("a push to another address of the project is told the right one", async 
   await commitFiles(test, { "a.txt": "a\n" });
   const clone = await test.clone();
   await commit(clone, { "b.txt": "b\n" });
-  for (const place of ["/projects/demo", "/projects/demo/fossil"]) {
+  const push = async (place: string) => {
     const address = test.url.replace("/projects/demo.git", place);
-    const push = await clone.run("push", address, "trunk");
-    assert.match(push.stderr, /\/projects\/demo\.git/, push.stderr);
-    assert.notEqual(push.code, 0);
-  }
+    const { code, stderr } = await clone.run("push", address, "trunk");
+    assert.match(stderr, /\/projects\/demo\.git/, stderr);
+    return code;
+  };
+  assert.notEqual(await push("/projects/demo/fossil"), 0);
+  // Git follows it there.
+  assert.equal(await push("/projects/demo"), 0);
 });
