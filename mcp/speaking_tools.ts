@@ -33,7 +33,7 @@ export const sendMessage = tool({
     type: type.describe(
       'Such as task.create; required unless "text" is given',
     ),
-    payload,
+    payload: payload.describe("Its content"),
     to: to.describe(
       'Whom it is for: nicks, "@all", types such as "@workers", or "@build*" for all nicks ' +
         "that begin so",
