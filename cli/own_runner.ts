@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { join, resolve } from "node:path";
 import type { Log } from "../services/kernel/log.ts";
+import { pause } from "../services/kernel/pause.ts";
 import { ownProgram } from "../services/kernel/version.ts";
 import { programArguments } from "./program_arguments.ts";
 
@@ -11,10 +12,10 @@ const ENVIRONMENT = ["DENO_DIR", "HOME", "LANG", "TMPDIR", "XDG_CACHE_HOME"];
 /** Pauses before it starts again, in milliseconds. */
 const FIRST_PAUSE = 1000;
 const LONGEST_PAUSE = 60_000;
-/** It has run well if it ran for so long, in milliseconds. */
+/** A runner that lasts this long starts again after the first pause, in milliseconds. */
 const WELL = 60_000;
 
-/** So long it has to give its jobs back, in milliseconds. */
+/** How long it may take to give its jobs back, in milliseconds. */
 const END_LIMIT = 8000;
 
 export interface OwnRunnerOptions {
@@ -59,7 +60,7 @@ export class OwnRunner {
   async #keepRunning(): Promise<void> {
     const { log } = this.#options;
     const { signal } = this.#stopped;
-    let pause = FIRST_PAUSE;
+    let wait = FIRST_PAUSE;
     while (!signal.aborted) {
       const start = performance.now();
       let reason = "";
@@ -69,10 +70,10 @@ export class OwnRunner {
         log.warn("The runner beside this server cannot start", { error });
       }
       if (signal.aborted) return;
-      pause = performance.now() - start > WELL ? FIRST_PAUSE : Math.min(2 * pause, LONGEST_PAUSE);
-      const seconds = pause / 1000;
+      wait = performance.now() - start > WELL ? FIRST_PAUSE : Math.min(2 * wait, LONGEST_PAUSE);
+      const seconds = wait / 1000;
       log.warn("The runner beside this server ended, and starts again", { reason, seconds });
-      await waited(pause, signal);
+      await pause(wait, signal);
     }
   }
 
@@ -138,15 +139,4 @@ function placeOf(folder: string): string {
 /** The log has times of its own. */
 function withoutTime(line: string): string {
   return line.replace(/^\d{4}-\d\d-\d\dT[\d:.]+Z /, "");
-}
-
-/** Waits so long, or until the signal. */
-function waited(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  signal.addEventListener("abort", () => {
-    clearTimeout(timer);
-    resolve();
-  }, { once: true });
-  return promise;
 }

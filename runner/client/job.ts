@@ -1,5 +1,6 @@
 /** One job, from its lease to its end. */
 import { join } from "node:path";
+import { pause } from "../../services/kernel/pause.ts";
 import { waitInWords } from "../../services/kernel/words.ts";
 import { hashedFiles, keyOfCache } from "../../services/work/definitions/mod.ts";
 import type { Assignment, FinishRequest } from "../../services/work/runs/assignment.ts";
@@ -20,10 +21,10 @@ import { untilThere } from "./retries.ts";
 import { Away, Refused, type Server } from "./server.ts";
 
 const MEGABYTE = 1024 * 1024;
-/** A renewal waits for so long, or for what is left of half a lease. */
+/** How long a renewal waits, in seconds; at most half of the lease. */
 const RENEW_SECONDS = 10;
 
-/** So long is tried to give a job back, in milliseconds. */
+/** How long the runner tries to give a job back, in milliseconds. */
 const GIVE_BACK_MS = 5000;
 
 export interface JobOptions {
@@ -118,25 +119,13 @@ async function renew(
       if (renewal.cancelled) cancel.abort(new Interruption(renewal.reason ?? "It was cancelled"));
       wait = Math.max(1, Math.min(RENEW_SECONDS, Math.floor(renewal.expires_in / 2)));
       // Nothing but the time is left to wait for.
-      if (cancel.signal.aborted) await untilAborted(lost, wait * 1000);
+      if (cancel.signal.aborted) {
+        await pause(wait * 1000, lost);
+        lost.throwIfAborted();
+      }
     }
   } catch (error) {
     if (!lost.aborted) lose(error instanceof Refused ? error.message : String(error));
-  }
-}
-
-/** Waits so long. @throws the signal's reason */
-async function untilAborted(signal: AbortSignal, ms: number): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  signal.throwIfAborted();
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener("abort", onAbort);
-  const timer = setTimeout(resolve, ms);
-  try {
-    await promise;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", onAbort);
   }
 }
 

@@ -3,7 +3,7 @@ import { type LogLine, MAX_BATCH_LINES } from "../../services/work/runs/assignme
 import { untilThere } from "./retries.ts";
 import { type Lease, Refused, type Server } from "./server.ts";
 
-/** A line waits at most so long for others, in milliseconds. */
+/** How long a line waits for others, in milliseconds. */
 const BATCH_MS = 200;
 /** A batch is sent at once when it has so many characters. */
 const BATCH_CHARACTERS = 64 * 1024;

@@ -1,4 +1,5 @@
 /** Attempts, while the server is away. */
+import { pause } from "../../services/kernel/pause.ts";
 import { Away } from "./server.ts";
 
 const FIRST_MS = 250;
@@ -10,18 +11,10 @@ export class Pauses {
 
   /** Waits a little longer each time. @throws the signal's reason */
   async wait(signal: AbortSignal): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    signal.throwIfAborted();
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort);
-    const timer = setTimeout(resolve, this.#next * (0.5 + Math.random() / 2));
+    const ms = this.#next * (0.5 + Math.random() / 2);
     this.#next = Math.min(this.#next * 2, LONGEST_MS);
-    try {
-      await promise;
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
-    }
+    await pause(ms, signal);
+    signal.throwIfAborted();
   }
 
   reset(): void {

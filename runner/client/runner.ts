@@ -7,7 +7,7 @@ import { endInWords, jobInWords, runJob } from "./job.ts";
 import { Pauses } from "./retries.ts";
 import { Away, Refused, type Server } from "./server.ts";
 
-/** A request for a job waits so long. */
+/** How long a request for a job waits, in seconds. */
 const WAIT_SECONDS = 60;
 
 export interface RunnerOptions {

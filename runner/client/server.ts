@@ -15,7 +15,7 @@ import {
 
 /** An answer comes within this time after the wait that was asked for, in milliseconds. */
 const ANSWER_MS = 30_000;
-/** A file may take so long, in milliseconds. */
+/** How long a file may take, in milliseconds. */
 const FILE_MS = 30 * 60_000;
 
 const errorSchema = z.object({ error: z.string(), next: z.int().optional() });
@@ -61,7 +61,7 @@ export class Server {
     return await bodyOf(response, assignmentSchema);
   }
 
-  /** Keeps a lease, and waits until the job is cancelled, or for so long. */
+  /** Keeps a lease, and waits until the job is cancelled or the time is up. */
   async renew(lease: Lease, waitSeconds: number, signal: AbortSignal): Promise<Renewal> {
     const body = { generation: lease.generation, wait_seconds: waitSeconds };
     const options = { waitMs: waitSeconds * 1000, signal };

@@ -6,7 +6,7 @@ export type Account = { readonly uid: number; readonly gid: number } | null;
 /** `nobody` of every Linux and macOS that has a number for it in 16 bits. */
 const NOBODY = { uid: 65_534, gid: 65_534 };
 
-/** A job never runs as root: who is root for the system is bound by no limit of processes. */
+/** A job never runs as root: no limit of processes binds root. */
 export function accountOfJobs(): Account {
   return Deno.uid() === 0 ? NOBODY : null;
 }

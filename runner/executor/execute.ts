@@ -1,11 +1,12 @@
 /** Runs the commands of one job. */
 import { type Assignment, MAX_SUMMARY, type Outcome } from "../../services/work/runs/assignment.ts";
+import { pause } from "../../services/kernel/pause.ts";
 import { waitInWords } from "../../services/kernel/words.ts";
 import { Output } from "./output.ts";
 import type { Places, Sandbox } from "./sandbox.ts";
 import { PROGRAM_PATH, spawnApart } from "./shell.ts";
 import { SUPERVISOR, supervisorScript } from "./supervisor.ts";
-import { pause, watch } from "./watch.ts";
+import { watch } from "./watch.ts";
 
 /** What a job does and may use. */
 export type Plan = Pick<

@@ -2,7 +2,7 @@
 import type { Places, Sandbox } from "./sandbox.ts";
 import { runScript } from "./shell.ts";
 
-/** Makes a job's folders, whatever this process gives new ones; the account of jobs may pass the first. */
+/** Makes a job's folders, with modes that no umask changes. The account of jobs may pass the first. */
 export async function makeFolders(folder: string, { checkout, home }: Places): Promise<void> {
   for (const [path, mode] of [[folder, 0o711], [checkout, 0o700], [home, 0o700]] as const) {
     await Deno.mkdir(path, { recursive: true });

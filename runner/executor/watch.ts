@@ -1,5 +1,6 @@
 /** Ends a job that takes more of the machine than it may. */
 import { statfsSync } from "node:fs";
+import { pause } from "../../services/kernel/pause.ts";
 import { runScript } from "./shell.ts";
 import type { Bounds, Places } from "./sandbox.ts";
 
@@ -56,20 +57,6 @@ async function repeat(
     if (fault !== null) return onExceeded(fault);
     await pause(pauseMs, signal);
   }
-}
-
-/** Waits so long, or until the signal. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (signal.aborted) return Promise.resolve();
-  const end = () => {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", end);
-    resolve();
-  };
-  const timer = setTimeout(end, ms);
-  signal.addEventListener("abort", end);
-  return promise;
 }
 
 async function memoryFault({ pid, limits }: WatchOptions): Promise<Finding> {

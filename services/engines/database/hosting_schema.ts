@@ -459,7 +459,7 @@ export interface CheckRunsTable {
   cause: Fixed<"review" | "landing" | "push" | "cron" | "manual">;
   /** What makes the cause one of its kind: a second run of the same cause is a duplicate. */
   cause_key: Fixed<string>;
-  /** What runs of one subject have in common, of which a newer one supersedes the older; or null. */
+  /** What is tested, such as a review: a newer run of it supersedes the older one; or null. */
   subject: Fixed<string | null>;
   review: Fixed<number | null>;
   checkin: Fixed<string>;

@@ -118,7 +118,7 @@ function timesOf({ review, landing, push, cron }: Triggers): string[] {
   ];
 }
 
-/** The names of checks of which each needs the next, and the last the first; null if none do. */
+/** A circle: names of checks, each of which needs the next, and the last the first; or null. */
 function circleIn(
   checks: readonly CheckDefinition[],
   byName: ReadonlyMap<string, CheckDefinition>,

@@ -82,7 +82,7 @@ export interface Run {
   /** Its id in the API. */
   readonly number: number;
   readonly cause: Cause;
-  /** What its runs have in common of which a newer one supersedes the older; null for none. */
+  /** What is tested, such as a review: a newer run of it supersedes the older one; or null. */
   readonly subject: string | null;
   readonly review: number | null;
   readonly checkin: string;

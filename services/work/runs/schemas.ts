@@ -106,7 +106,7 @@ export const runFilterSchema = z.object({
   branch: z.string().optional().meta({ description: "Only runs for this target branch" }),
   check: z.string().optional().meta({ description: "Only runs with this check" }),
   state: z.enum(["open", "ended", "failing"]).optional().meta({
-    description: "Only runs that have not ended, that have, or of which a check that counts failed",
+    description: "Only open runs, those that have ended, or those with a failed check that counts",
   }),
   ...pageParameters,
 });

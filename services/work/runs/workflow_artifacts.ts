@@ -14,7 +14,7 @@ import type { Runs } from "./runs.ts";
 const MAX_PART_BYTES = 64 * 1024 * 1024;
 /** Most bytes of a file as it is sent. */
 const MAX_SENT_BYTES = 2 * 1024 * 1024 * 1024;
-/** Most files of a job of which only some parts are there, and most bytes of these together. */
+/** Most unfinished files of a job, and most bytes of these together. */
 const MAX_UNFINISHED = 20;
 const MAX_UNFINISHED_BYTES = MAX_SENT_BYTES;
 

@@ -5,7 +5,7 @@ import type { Principal } from "../../people/identity/mod.ts";
 import { noticeOf } from "../feeds/mod.ts";
 import { accessOf, type Projects } from "../projects/mod.ts";
 
-/** Events of which only admins of a project learn, by other ways. */
+/** Events that only admins of a project see, and not here. */
 type Hidden = "member_changed" | "mirror_changed" | "secret_changed" | "webhook_changed";
 
 /** What each type tells, by its name after `project.`. */

@@ -14,7 +14,7 @@ import { type Combination, combinationsOf, labelOf, MatrixFault, MAX_JOBS } from
 import type { WrittenConcurrency, WrittenJob } from "./schemas.ts";
 import type { Workflow } from "./workflow.ts";
 
-/** A group of runs or jobs of which one runs at a time. */
+/** A group of runs or jobs: one of them runs at a time. */
 export interface ConcurrencyGroup {
   readonly group: string;
   /** Whether a newer one cancels the one that runs. */
